@@ -62,10 +62,13 @@ class IgnoreAttributes:
         mapped = mapped_among(draft, self.side, schema.id, asked)
         if mapped and not self.unmaps:
             names = _named(tree, schema.id, tuple(x for x in self.lineages if x in mapped))
+            verb, its, leave = (
+                ("is", "its", "it as it is") if len(mapped) == 1 else ("are", "their", "them as they are")
+            )
             raise EditError(
-                f"{names} of {schema.name} {'is' if len(mapped) == 1 else 'are'} mapped.",
+                f"{names} of {schema.name} {verb} mapped.",
                 "What is mapped cannot be marked as never to be mapped.",
-                "To clear its mapping too, say --unmap. Or leave it as it is.",
+                f"To clear {its} mapping too, say --unmap. Or leave {leave}.",
             )
         for block in blocks_of(draft, self.side, schema.id):
             zeros = tuple(elements_of(draft, self.side, block, asked))

@@ -36,7 +36,7 @@ WAYS: tuple[tuple[str, str], ...] = (
     (r"metl (export|merge)|--format csv|--format json", "File > Export the matrix… writes it anew"),
     (r"metl samples", "View > Samples > Forget samples… removes them"),
     (r"metl doctor", "Whoever set this computer up can have it checked"),
-    (r"--unmap", "Schema > Never map… clears its mapping too"),
+    (r"--unmap", "Schema > Never map… clears what is mapped, too"),
     (r"--create-topics", "Run it again: the window asks before it makes topics"),
     (r"--(errors|sink|checkpoint)", "Choose another place on the Run page"),
     (r"--lane|--follow|--group|--start|--tombstones", "The Run page says how it is read and sent"),

@@ -72,6 +72,11 @@ def test_what_is_mapped_in_any_version_cannot_be_marked_without_saying_so() -> N
     with pytest.raises(EditError) as refused:
         world.do(marking(world, E, "s", "junk", "id"))
     assert refused.value.title == "id of s is mapped."
+    assert refused.value.hint == "To clear its mapping too, say --unmap. Or leave it as it is."
+    world.map("s@2:pay@1", note="note")
+    with pytest.raises(EditError, match="id, note of s are mapped") as refused:
+        world.do(marking(world, E, "s", "id", "note", "junk"))
+    assert refused.value.hint == "To clear their mapping too, say --unmap. Or leave them as they are."
     assert marked(world.document, E, "s") == {}
     world.do(marking(world, E, "s", "junk", "id", unmaps=True))
     assert world.log[-1].title == "Never map junk, id of s, clearing 1 element"

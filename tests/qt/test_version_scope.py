@@ -8,21 +8,24 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QLabel
 
 from metl_gui.core.edits.version_scope import VersionScope
 from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.matrix.blocks import BlockKey, Element, Status
+from metl_gui.core.matrix.canonical import state_hash
 from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.map.scope_dialog import ScopeDialog
 from metl_gui.ui.map.scoped_edits import MOST_UNASKED
-from metl_gui.ui.project.selection import NodeRef, Selected
+from metl_gui.ui.project.selection import Dragged, NodeRef, Selected, to_mime
 from metl_gui.ui.shell.window import Window
 from metl_gui.ui.widgets import dialogs
+from metl_gui.ui.widgets.dialogs import QuestionDialog
 from metl_gui.workbench.session import Workbench
 from tests.helpers.world import declare
 from tests.qt.conftest import activate
 from tests.qt.matrix_hand import LEFT, NONE, at_cell, cell, elements, move, select
+from tests.qt.test_tree_gestures import asked, drop
 
 CONTROL = Qt.KeyboardModifier.ControlModifier
 Versions = list[tuple[str, ...]]
@@ -170,6 +173,40 @@ def test_a_drop_a_run_and_a_paste_hold_for_the_other_versions_too(opened: Callab
     window.actions_table["paste_block"].trigger()
     assert pairs(window, "1") == pairs(window, "2") == {("c", "a")}
     assert said(window) == "1 mapped from the clipboard; 1 more in 1 other version."
+
+
+def drop_on_name(window: Window, label: str, path: str) -> QuestionDialog:
+    """Drop a field on the name of the entity, and return what is asked."""
+    document, key = window.project.value, key_of(window, label)
+    version, entity = document.extraction.version(key[0]), document.cdm.version(key[1]).schema_id
+    field = version.at_path(path)
+    assert field is not None
+    targets = window.map.targets
+    dragged = to_mime(Dragged(Side.EXTRACTION, (NodeRef(version.schema_id, version.id, field.id),)))
+    assert drop(targets, dragged, targets.view.visualRect(targets.model.index_of(NodeRef(entity))).center())
+    return asked(window)
+
+
+def test_an_attribute_that_a_drop_creates_is_mapped_in_every_version_in_scope(
+    opened: Callable[[Versions], Window],
+) -> None:
+    window = opened([("x", "a"), ("x",), ("a",), ("x:boolean",)])
+    before = window.project.value
+    question = drop_on_name(window, "2", "x")
+    words = "Version 2 has 1 attribute more, mapped from x of s 2 and in 1 other version."
+    assert any(words in label.text() for label in question.findChildren(QLabel))
+    QTest.mouseClick(question.buttons["make"], LEFT)
+    QApplication.processEvents()
+    assert [pairs(window, label) for label in "1234"] == [{("x", "x")}, {("x", "x")}, set(), set()]
+    told = "1 attribute created in a new version of be and mapped, here and in 1 other version. "
+    assert said(window) == f"{told}Left in 1 version: 1 because the types differ."
+    assert window.project.undo_title == "Create x of be and map it, and in 1 other version"
+    window.project.undo()
+    assert state_hash(window.project.value) == state_hash(before)
+    window.map.edits.choose(VersionScope.THIS)
+    QTest.mouseClick(drop_on_name(window, "2", "x").buttons["make"], LEFT)
+    QApplication.processEvents()
+    assert [pairs(window, label) for label in "1234"] == [set(), {("x", "x")}, set(), set()]
 
 
 def test_a_pasted_table_that_names_versions_holds_for_those(opened: Callable[[Versions], Window]) -> None:

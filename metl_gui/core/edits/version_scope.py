@@ -88,10 +88,10 @@ class ScopePlan:
         left: elements that are not set.
     """
 
-    edits: tuple[SetElements, ...]
-    changed: int
-    already: int
-    left: tuple[LeftElement, ...]
+    edits: tuple[SetElements, ...] = ()
+    changed: int = 0
+    already: int = 0
+    left: tuple[LeftElement, ...] = ()
 
 
 def lineage_places(tree: ReadableTree, schema_id: int) -> dict[int, list[int]]:
@@ -128,7 +128,7 @@ def carried(
     Cost: the lineages of the versions in scope, once for each edit.
     """
     if scope is VersionScope.THIS and not entity_versions_too:
-        return ScopePlan((), 0, 0, ())
+        return ScopePlan()
     shown = {edit.key for edit in edits}
     groups: dict[tuple[int, int], list[BlockKey]] = {}
 

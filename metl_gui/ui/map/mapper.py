@@ -12,13 +12,14 @@ from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QObject, Signal
 
-from metl_gui.core.changes.draft import perform
+from metl_gui.core.changes.draft import Edit, perform
 from metl_gui.core.edits.attribute_pairs import Chosen, Pairing, PairingPlan, by_name, by_position, plan, plan_pairs
 from metl_gui.core.edits.block_copy import plan_copy
+from metl_gui.core.edits.composite import CompositeEdit
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.entities import ChangeEntity, CreateAndMap, RenameEntity, declared
 from metl_gui.core.edits.lineages import AttributeKey
-from metl_gui.core.edits.version_scope import VersionScope
+from metl_gui.core.edits.version_scope import ScopePlan, VersionScope, carried
 from metl_gui.core.matrix.blocks import Block, BlockKey, Element
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Side, Version
@@ -26,7 +27,7 @@ from metl_gui.errors import EditError
 from metl_gui.ui.jobs.jobs import CommandResult, Jobs, work_out
 from metl_gui.ui.map.conflict import ConflictAnswer, ElementConflict, toggle
 from metl_gui.ui.map.planes import PlaneArranger
-from metl_gui.ui.map.scoped_edits import Instead, ScopedEdits, result, taken_words
+from metl_gui.ui.map.scoped_edits import Instead, ScopedEdits, left_words, result, taken_words
 from metl_gui.ui.matrix.input.hit_test import Cell
 from metl_gui.ui.matrix.input.selected_content import box_of, box_shown, elements_in, nodes_in, shown_of
 from metl_gui.ui.project.document import OpenProject
@@ -307,8 +308,27 @@ class MappingController(QObject):
             return
         name = schema_name(document, Side.CDM, entity.schema)
         made = f"{number_of(len(leaves), 'attribute')} more, mapped from {_sources(document, fields)}"
+        others = len(self._created(edit)[1].edits)
+        made += f" and in {number_of(others, 'other version')}" if others else ""
         text = f"Version {newest.label} has {made}. What is mapped to {name} now is carried over to it."
         self.version_asked.emit(VersionQuestion(f"Make a new version of {name}?", text, lambda: self._make(edit, name)))
+
+    def _created(self, edit: CreateAndMap) -> tuple[Edit, ScopePlan]:
+        """Return an edit that creates attributes with what it means in the versions that are in scope.
+
+        Raises:
+            EditError: it is refused.
+        """
+        document, version = self._project.value, edit.sources[0].version
+        after, fields = perform(document, edit).after, {leaf.attribute for leaf in edit.sources}
+        key = version, after.cdm.schema(edit.entity_id).version_ids[-1]
+        block = after.matrix.block(*key) or Block(*key)
+        ones = tuple(each for each in block.elements if each.p in fields)
+        plan = carried(after, (SetElements(key, ones),), self._edits.scope)
+        if not plan.edits:
+            return edit, plan
+        title = f"{edit.title(document)}, and in {number_of(len(plan.edits), 'other version')}"
+        return CompositeEdit(title, (edit, *plan.edits)), plan
 
     def _newest_after(self, edit: CreateAndMap | ChangeEntity, entity: NodeRef) -> Version | None:
         """Return the newest version of an entity after an edit, ``None`` where that is refused."""
@@ -363,9 +383,14 @@ class MappingController(QObject):
 
     def _make(self, edit: CreateAndMap, name: str) -> None:
         before = self._project.value
-        if self._edits.perform(edit):
-            said = f"{number_of(len(edit.sources), 'attribute')} created in a new version of {name} and mapped."
-            self._say(f"{said} {taken_words(before, self._project.value)}".strip())
+        try:
+            whole, plan = self._created(edit)
+        except EditError:
+            whole, plan = edit, ScopePlan()
+        if self._edits.perform(whole):
+            said = f"{number_of(len(edit.sources), 'attribute')} created in a new version of {name} and mapped"
+            said += f", here and in {number_of(len(plan.edits), 'other version')}." if plan.edits else "."
+            self._say(" ".join(filter(None, (said, left_words(plan), taken_words(before, self._project.value)))))
 
     # inside
 

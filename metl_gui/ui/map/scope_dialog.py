@@ -100,7 +100,7 @@ class ScopeDialog(FittedDialog):
         elements, where = number_of(plan.changed, "element"), number_of(planned.others, "other version")
         self.words.setText(f"{elements} in {where}, as one undo step.")
         self.words.setVisible(bool(plan.edits))
-        self.left_heading.setText(left_words(planned) or "Nothing is left")
+        self.left_heading.setText(left_words(plan) or "Nothing is left")
         self.model.show_rows([(_row(planned.document, each), each) for each in plan.left[:_SHOWN]])
         self.do.setEnabled(bool(plan.edits))
         self.preview.setVisible(bool(plan.edits))

@@ -127,7 +127,7 @@ class ScopedEdit:
         return self.chosen(document, types_too=self.types_too, entity_versions_too=self.entity_versions_too)
 
 
-_NOTHING = ScopePlan((), 0, 0, ())
+_NOTHING = ScopePlan()
 
 
 class ScopedEdits(QObject):
@@ -311,16 +311,16 @@ def told(planned: ScopedEdit) -> str:
             words = f"{words or verb}: {number_of(plan.changed, 'element')} in {versions}"
         else:
             words = f"{words}; {plan.changed:,} more in {versions}" if words else f"{verb} here and in {versions}"
-    left = left_words(planned)
+    left = left_words(plan)
     if left:
         return f"{words or f'{verb} here'}. {left}"
     return f"{words}." if words else ""
 
 
-def left_words(planned: ScopedEdit) -> str:
+def left_words(plan: ScopePlan) -> str:
     """Say how many elements were left, and why."""
-    reasons = Counter(each.reason for each in planned.plan.left)
-    versions = len({each.key[0] for each in planned.plan.left})
+    reasons = Counter(each.reason for each in plan.left)
+    versions = len({each.key[0] for each in plan.left})
     if not reasons:
         return ""
     why = ", ".join(f"{count:,} because {reason.value}" for reason, count in reasons.most_common())

@@ -10,6 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel
 
+from metl_gui.core.edits.settings import SetSettings
 from metl_gui.core.edits.version_scope import VersionScope
 from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.matrix.blocks import BlockKey, Element, Status
@@ -19,6 +20,7 @@ from metl_gui.ui.map.scope_dialog import ScopeDialog
 from metl_gui.ui.map.scoped_edits import MOST_UNASKED
 from metl_gui.ui.project.selection import Dragged, NodeRef, Selected, to_mime
 from metl_gui.ui.shell.window import Window
+from metl_gui.ui.suggest.acceptance_dialog import AcceptanceDialog
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.dialogs import QuestionDialog
 from metl_gui.workbench.session import Workbench
@@ -173,6 +175,62 @@ def test_a_drop_a_run_and_a_paste_hold_for_the_other_versions_too(opened: Callab
     window.actions_table["paste_block"].trigger()
     assert pairs(window, "1") == pairs(window, "2") == {("c", "a")}
     assert said(window) == "1 mapped from the clipboard; 1 more in 1 other version."
+
+
+def test_other_versions_of_an_entity_that_keeps_several_take_part_once_they_are_chosen(
+    opened: Callable[[Versions], Window],
+) -> None:
+    window = opened([("a", "b"), ("a", "b")])
+    entity = window.project.value.cdm.named("be")
+    assert entity is not None
+    window.project.do(SetSettings(Side.CDM, entity.id, (("policy", "parallel"),)))
+    window.project.do(AddVersion(Side.CDM, declare("be", ("a", "b", "d"), "2")))
+    older, newer = window.project.value.cdm.schema(entity.id).version_ids
+    click(window, "1", "a", "a")
+    version, other = key_of(window, "1")[0], key_of(window, "2")[0]
+    keys = [(v, w) for w in (older, newer) for v in (version, other)]
+    assert [len(elements(window, key)) for key in keys] == [0, 0, 1, 1]
+    assert window.map.edits.words_at(window.selection.current) == "all 2 versions"
+
+    window.actions_table["scope_entity_versions"].trigger()
+    assert said(window) == "Edits hold for all versions and the other versions of an entity from now on."
+    assert window.actions_table["scope_entity_versions"].isChecked()
+    assert window.map.edits.words_at(window.selection.current) == "all 2 versions, 1 more of the entity"
+    click(window, "1", "b", "b")
+    assert [len(elements(window, key)) for key in keys] == [1, 1, 2, 2]
+    window.project.undo()
+    assert [len(elements(window, key)) for key in keys] == [0, 0, 1, 1]
+    QTest.keyClick(window.map.matrix, Qt.Key.Key_V)
+    QTest.keyClick(window.map.matrix, Qt.Key.Key_V)
+    assert window.map.edits.words_at(window.selection.current) == "this version, 1 more of the entity"
+    click(window, "1", "b", "b")
+    assert [len(elements(window, key)) for key in keys] == [1, 0, 2, 1]
+    window.actions_table["scope_entity_versions"].trigger()
+    click(window, "2", "b", "b")
+    assert [len(elements(window, key)) for key in keys] == [1, 0, 2, 2]
+
+
+def test_the_suggestions_of_a_block_are_looked_at_first_where_many_versions_take_part(
+    opened: Callable[[Versions], Window],
+) -> None:
+    window = opened([("a", "b")] * (MOST_UNASKED + 2))
+    key, before = key_of(window, "1"), window.project.value
+    select(window, key, element(window, "1", "a", "a"))
+    window.suggest.show()
+    accept_all = window.suggest.panel.accept_all
+    QTest.mouseClick(accept_all, LEFT)
+    (look,) = (each for each in window.findChildren(AcceptanceDialog) if each.isVisible())
+    assert window.project.value is before
+    assert look.plan is not None
+    assert look.plan.carried == 2 * (MOST_UNASKED + 1)
+    QTest.keyClick(look, Qt.Key.Key_Escape)
+    activate(window)
+    window.map.matrix.setFocus()
+    QTest.keyClick(window.map.matrix, Qt.Key.Key_V)
+    select(window, key_of(window, "2"), element(window, "2", "a", "a"))
+    QTest.mouseClick(accept_all, LEFT)
+    assert pairs(window, "1") == set()
+    assert pairs(window, "2") == pairs(window, str(MOST_UNASKED + 2)) == {("a", "a"), ("b", "b")}
 
 
 def drop_on_name(window: Window, label: str, path: str) -> QuestionDialog:

@@ -489,7 +489,7 @@ class MapPage(PanelPage):
     def _tell_scope(self) -> None:
         for view in self.views:
             view.panes.repaint_marks()
-        self.said.emit(CommandResult(f"Edits hold for {self.edits.scope.value} from now on."))
+        self.said.emit(CommandResult(f"Edits hold for {self.edits.words} from now on."))
 
     def _show_scope(self, planned: ScopedEdit) -> None:
         self._open_scope(ScopeDialog(planned, self._jobs, parent=self))

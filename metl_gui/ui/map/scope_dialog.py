@@ -111,6 +111,7 @@ class ScopeDialog(FittedDialog):
             label.setWordWrap(True)
         self.types.setText(f"Where the types differ, too ({self._types:,})")
         self.types.setVisible(self._types > 0)
+        self.entities.setChecked(self._planned.entity_versions_too)
         self.entities.setVisible(self._planned.has_parallel_versions)
         self.alone.setVisible(not self._planned.is_done)
         can_do = not self._is_done or self._types > 0 or self._planned.has_parallel_versions

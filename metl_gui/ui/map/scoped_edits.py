@@ -103,7 +103,7 @@ class ScopedEdit:
 
     def alone(self) -> ScopedEdit:
         """Return the same without other versions."""
-        return replace(self, plan=_NOTHING, scope=VersionScope.THIS, instead=None)
+        return replace(self, plan=_NOTHING, scope=VersionScope.THIS, entity_versions_too=False, instead=None)
 
     def chosen(self, document: Document, *, types_too: bool, entity_versions_too: bool) -> ScopedEdit:
         """Return it with other things chosen along, on a document in which it may be done already."""
@@ -119,7 +119,7 @@ class ScopedEdit:
 
     def rest(self, document: Document) -> ScopedEdit:
         """Return what of it was left, on a document in which it is done."""
-        found = self.chosen(document, types_too=False, entity_versions_too=False)
+        found = self.chosen(document, types_too=False, entity_versions_too=self.entity_versions_too)
         return replace(found, said="", instead=None, is_done=True)
 
     def on(self, document: Document) -> ScopedEdit:
@@ -152,7 +152,7 @@ class ScopedEdits(QObject):
     def __init__(self, project: OpenProject, jobs: Jobs | None = None, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._project, self._jobs = project, jobs
-        self.scope = VersionScope.ALL
+        self.scope, self.entity_versions_too = VersionScope.ALL, False
         self._places: tuple[Tree | None, int, dict[int, list[int]]] = None, 0, {}
 
     def choose(self, scope: VersionScope) -> None:
@@ -165,11 +165,23 @@ class ScopedEdits(QObject):
         """Choose the next scope: all versions, this and later ones, this one."""
         self.choose(_ORDER[(_ORDER.index(self.scope) + 1) % len(_ORDER)])
 
+    def switch_entity_versions(self) -> None:
+        """Let edits hold for the other versions of entities that keep several, too, or no more."""
+        self.entity_versions_too = not self.entity_versions_too
+        self.switched.emit()
+
+    @property
+    def words(self) -> str:
+        """What edits hold for."""
+        return f"{self.scope.value}{' and the other versions of an entity' if self.entity_versions_too else ''}"
+
     def words_at(self, selected: Selected) -> str:
-        """Say which versions an edit of a cell holds for; nothing where its version is the only one that has it."""
+        """Say which versions an edit of a cell holds for; nothing where its versions are the only ones that have it."""
         key, element, tree = selected.block, selected.element, self._project.value.extraction
-        attribute = tree.version(key[0]).attribute(element.p) if key is not None and element is not None else None
-        if key is None or attribute is None or not self._project.can_edit:
+        if key is None or element is None or not self._project.can_edit:
+            return ""
+        attribute = tree.version(key[0]).attribute(element.p)
+        if attribute is None:
             return ""
         schema = tree.schema(tree.schema_of(key[0]))
         if self._places[:2] != (
@@ -177,7 +189,18 @@ class ScopedEdits(QObject):
             schema.id,
         ):  # each step of the pointer asks, and a schema may have 10,000 versions
             self._places = tree, schema.id, lineage_places(tree, schema.id)
-        return _scope_words(self._places[2][attribute.lineage], schema.version_ids.index(key[0]), self.scope)
+        words = _scope_words(self._places[2][attribute.lineage], schema.version_ids.index(key[0]), self.scope)
+        rows = self._other_rows(key[1], element.q) if self.entity_versions_too else 0
+        return f"{words or 'this version'}, {rows:,} more of the entity" if rows else words
+
+    def _other_rows(self, entity_version: int, attribute: int) -> int:
+        """Return in how many other versions of an entity that keeps several an attribute is."""
+        cdm = self._project.value.cdm
+        entity, own = cdm.schema(cdm.schema_of(entity_version)), cdm.version(entity_version).attribute(attribute)
+        if own is None or entity.setting("policy") != "parallel":
+            return 0
+        others = (version for version in entity.version_ids if version != entity_version)
+        return sum(bool(cdm.members(version, {own.lineage})) for version in others)
 
     def do(
         self,
@@ -199,14 +222,16 @@ class ScopedEdits(QObject):
         if not self._may_edit():
             return
         own, document, wide = tuple(edits), self._project.value, scope or self.scope
+        rows = self.entity_versions_too and scope is None
         extraction = document.extraction
         reach = sum(len(extraction.schema(extraction.schema_of(edit.key[0])).version_ids) for edit in own)
-        work_out(
-            self._jobs if reach > _AT_ONCE and wide is not VersionScope.THIS else None,
-            "Looking at other versions",
-            lambda: ScopedEdit(document, own, carried(document, own, wide), title, said, instead, wide),
-            self._planned,
-        )
+
+        def plan() -> ScopedEdit:
+            found = carried(document, own, wide, entity_versions_too=rows)
+            return ScopedEdit(document, own, found, title, said, instead, wide, entity_versions_too=rows)
+
+        is_large = reach > _AT_ONCE and wide is not VersionScope.THIS
+        work_out(self._jobs if is_large else None, "Looking at other versions", plan, self._planned)
 
     def apply_to_others(self, key: BlockKey) -> None:
         """Map all other versions as a block is mapped, where their ends are free."""

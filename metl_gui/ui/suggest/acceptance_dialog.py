@@ -14,6 +14,7 @@ from metl_gui.core.edits.version_scope import VersionScope
 from metl_gui.core.matrix.blocks import BlockKey, Status
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Side
+from metl_gui.ui.map.scoped_edits import ScopedEdits
 from metl_gui.ui.preview.text import Ends, PreviewText, lay_out
 from metl_gui.ui.project.document import OpenProject
 from metl_gui.ui.project.text import number_of
@@ -50,6 +51,7 @@ class AcceptanceDialog(FittedDialog):
         workbench: where writer schemas are looked up for the samples.
         chosen: the suggestions.
         which: says which they are.
+        edits: say which other versions take part, of schemas until people choose otherwise.
     """
 
     wanted = Signal(object)
@@ -60,10 +62,12 @@ class AcceptanceDialog(FittedDialog):
         workbench: Workbench,
         chosen: Sequence[Suggestion],
         which: str,
+        edits: ScopedEdits,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         self._project, self._chosen, self._which = project, tuple(chosen), which
+        self._entity_versions_too = edits.entity_versions_too
         self._needs_second = project_settings(workbench).second_person_confirms
         self._previews = Previews.of_project(workbench), Previews.of_project(workbench)
         self.plan: Acceptance | None = None
@@ -79,6 +83,7 @@ class AcceptanceDialog(FittedDialog):
         self.leave_open = KeyButton("Accept, confirm later")
         self.cancel = KeyButton("Cancel", "Esc")
         self._build()
+        self.scope.setCurrentIndex(self.scope.findData(edits.scope))
         self._connect()
         self._work_out()
 
@@ -98,7 +103,14 @@ class AcceptanceDialog(FittedDialog):
 
     def _planned(self, status: Status) -> Acceptance:
         scope = VersionScope(self.scope.currentData())  # Qt gives it back as a plain text
-        return plan_acceptance(self._project.value, self._chosen, self._which, status, scope)
+        return plan_acceptance(
+            self._project.value,
+            self._chosen,
+            self._which,
+            status,
+            scope,
+            entity_versions_too=self._entity_versions_too,
+        )
 
     def _work_out(self, _what: object = None) -> None:
         """Plan, and show the blocks; those with samples come first."""

@@ -367,6 +367,7 @@ class SuggestionController(QObject):
         self.suggestions.ghosts_changed.connect(page.block.show_ghosts)
         self.suggestions.moved.connect(page.matrix.announce)
         self.suggestions.said.connect(self.said)
+        self.suggestions.asked.connect(self.look_at_all)
         page.matrix.ghost_accepted.connect(self.suggestions.accept_ghost)
         page.matrix.ghosts_dismissed.connect(self.dismiss)
         self.panel.told.connect(self._tell)
@@ -408,8 +409,8 @@ class SuggestionController(QObject):
         """
         if self._project.workbench is None or not chosen:
             return None
-        which = f"above {least:.2f}"
-        dialog = AcceptanceDialog(self._project, self._project.workbench, chosen, which, self._page)
+        which, edits = f"above {least:.2f}", self._page.edits
+        dialog = AcceptanceDialog(self._project, self._project.workbench, chosen, which, edits, self._page)
         dialog.wanted.connect(self._accept_all)
         show_about(self._project, dialog)
         return dialog

@@ -21,7 +21,7 @@ from metl_gui.core.suggest.values import ValueEvidence
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import UserError
 from metl_gui.ui.jobs.jobs import CommandResult, JobOutcome, Jobs
-from metl_gui.ui.map.scoped_edits import ScopedEdits
+from metl_gui.ui.map.scoped_edits import MOST_UNASKED, ScopedEdits
 from metl_gui.ui.matrix.painting.overlay import Ghost
 from metl_gui.ui.project.document import DocumentChange, OpenProject
 from metl_gui.ui.project.selection import Selected, Selection, block_meant, place_of_version
@@ -137,12 +137,14 @@ class SelectionSuggestions(QObject):
         ghosts_changed: the tuple of ``Ghost`` to show.
         moved: the ``Selected`` cell that cycling went to, for screen readers.
         said: a ``CommandResult``.
+        asked: suggestions of many versions, which wait to be looked at before they are accepted.
     """
 
     changed = Signal()
     ghosts_changed = Signal(object)
     moved = Signal(object)
     said = Signal(object)
+    asked = Signal(object)
 
     def __init__(
         self,
@@ -266,14 +268,21 @@ class SelectionSuggestions(QObject):
         self._edits.do((SetElements(key, (element,)),))
 
     def accept_all(self) -> None:
-        """Set all that are sure as one undo step; they are unconfirmed, as nobody has looked at each of them."""
+        """Set all that are sure as one undo step; they are unconfirmed, as nobody has looked at each of them.
+
+        Where many versions would change they are looked at first.
+        """
         key, sure, document = self.found.key, self.sure, self._project.value
         if key is None or not sure:
             return
         chosen = suggestions_of(document, key, sure)
         which = f"above {LEAST_OF_ALL:.2f} in {block_words(document, key)}"
-        plan = plan_acceptance(document, chosen, which, Status.UNCONFIRMED, self._edits.scope)
-        if plan.accepted and self._project.do(plan.edit):
+        scope, rows = self._edits.scope, self._edits.entity_versions_too
+        plan = plan_acceptance(document, chosen, which, Status.UNCONFIRMED, scope, entity_versions_too=rows)
+        others = {edit.key[0] for edit in plan.edit.edits if isinstance(edit, SetElements)} - {key[0]}
+        if len(others) > MOST_UNASKED:
+            self.asked.emit(chosen)
+        elif plan.accepted and self._project.do(plan.edit):
             more = f", and {number_of(plan.carried, 'element')} in other versions" if plan.carried else ""
             count = number_of(len(plan.accepted), "suggestion")
             self.said.emit(CommandResult(f"{count} accepted{more}, not confirmed yet.", "Undo", self._project.undo))

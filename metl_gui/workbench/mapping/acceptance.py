@@ -45,6 +45,8 @@ def plan_acceptance(
     which: str,
     status: Status = Status.CONFIRMED,
     scope: VersionScope = VersionScope.ALL,
+    *,
+    entity_versions_too: bool = False,
 ) -> Acceptance:
     """Work out the one edit that sets suggestions; the best are set first, and what does not fit beside them is left.
 
@@ -56,6 +58,7 @@ def plan_acceptance(
         which: says which they are, for the title.
         status: what other blocks become; where a second person confirms, they are unconfirmed all the same.
         scope: in which other versions of a schema the element of the same lineages is set, too.
+        entity_versions_too: set it in the other versions of entities that keep parallel versions, too.
 
     Cost: the blocks of the suggestions, and the versions in scope of each.
     """
@@ -67,7 +70,7 @@ def plan_acceptance(
         SetElements(key, tuple(sorted(elements)), status=_status(document, key, status))
         for key, elements in sorted(by_block.items())
     )
-    plan = carried(document, edits, scope)
+    plan = carried(document, edits, scope, entity_versions_too=entity_versions_too)
     others = tuple(_without_answers(document, plan.edits))
     set_there = sum(len(edit.ones) for edit in others)
     title = f"Accept {_count(len(accepted), 'suggestion')} {which}"

@@ -127,6 +127,7 @@ ORDER: dict[str, tuple[tuple[str, ...], ...]] = {
     ),
     "Mapping > Other versions": (
         ("scope_all", "scope_later", "scope_this", "switch_scope"),
+        ("scope_entity_versions",),
         ("apply_to_all", "map_like_before", "map_like_others"),
     ),
     "Mapping > Many at once": (("confirm_shown", "confirm_same", "later_shown", "assign_shown"),),

@@ -213,6 +213,13 @@ MAP_ROWS = (
     _scope_row("scope_later", VersionScope.LATER),
     _scope_row("scope_this", VersionScope.THIS),
     WindowRow(
+        "scope_entity_versions",
+        "Mapping > Other versions",
+        "Edits hold for other versions of an entity, too",
+        does=lambda w: w.map.edits.switch_entity_versions(),
+        is_checked=lambda w: w.map.edits.entity_versions_too,
+    ),
+    WindowRow(
         "switch_scope",
         "Mapping > Other versions",
         "Switch which versions edits hold for",

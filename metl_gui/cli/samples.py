@@ -94,7 +94,10 @@ def run_why(arguments: argparse.Namespace, out: Output) -> int:
 
 
 def _reason_lines(found: MessageReasons) -> Iterator[str]:
-    head = f"set aside, {found.reason}" if found.reason else str(found.block or "a message")
+    from metl_gui.workbench.links.set_aside import reason_title
+
+    aside = f"set aside, {reason_title(found.reason)} ({found.reason})"
+    head = aside if found.reason else str(found.block or "a message")
     yield f"{head}  {found.position}  state {found.state}"
     if found.words:
         yield f"  {found.words}"

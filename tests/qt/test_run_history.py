@@ -27,6 +27,7 @@ from metl_gui.ui.shell.window import Window
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.rows import RowsModel
 from metl_gui.workbench.demo.sample import SampleFolder
+from metl_gui.workbench.links.set_aside import reason_title
 from metl_gui.workbench.runs import production
 from metl_gui.workbench.runs.history import runs
 from metl_gui.workbench.runs.mapping_run import RunRequest
@@ -143,7 +144,7 @@ def test_a_click_shows_a_run_in_figures_chart_and_tables(ran: Window) -> None:
     assert page.head.title.text() == "Test · state 3"
     assert page.head.pill.text() == "finished"
     assert [entity.entity for entity in page.by_entity.rows] == ["payment", "customer"]
-    assert words(page.aside.table)[0][:1] == ["unknown_version"]
+    assert words(page.aside.table)[0][:1] == ["no version fits"]
 
 
 def test_arrows_go_through_the_runs_and_each_is_shown(ran: Window) -> None:
@@ -327,7 +328,7 @@ def test_a_number_of_a_comparison_leads_into_the_run_that_it_counts(
     if kind == "entity":
         assert page.messages.wanted.entity == "payment"
     if kind == "reason":
-        assert page.messages.wanted.reason == words(page.aside.table)[0][0]
+        assert reason_title(page.messages.wanted.reason) == words(page.aside.table)[0][0] == "no version fits"
 
 
 def test_a_filled_attribute_of_a_comparison_leads_to_the_map(ran: Window) -> None:

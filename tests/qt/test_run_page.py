@@ -149,7 +149,9 @@ def test_what_was_set_aside_says_from_where_and_what_to_do(unknown: Window) -> N
     panel = unknown.run_page.aside
     QAbstractItemModelTester(panel.model, QAbstractItemModelTester.FailureReportingMode.Fatal)
     first = rows(panel)[0]
-    assert (first[0], first[1], first[3]) == ("unknown_version", ORDERS, "Add version")
+    assert (first[0], first[1], first[3]) == ("no version fits", ORDERS, "Add version")
+    told = panel.model.index(0, 0).data(Qt.ItemDataRole.ToolTipRole)
+    assert told == "No version of its schema fits this message. Reports call it unknown_version."
     assert panel.replay.text() == f"Replay these {first[2]}"
     assert panel.replay.isEnabled()
     assert unknown.actions_table["replay"].isEnabled()
@@ -174,7 +176,9 @@ def test_enter_takes_the_next_step_and_a_click_on_the_reason_shows_its_records(u
     click(panel, 0, 0)
     assert messages.only_aside.isChecked()
     assert messages.pair is not None
-    assert "unknown_version" in messages.pair.after_title
+    assert messages.pair.after_title == "set aside · no version fits"
+    assert messages.pair.after.endswith("reports call it unknown_version")
+    assert messages.place.text().startswith(f"1 of {len(messages.records)} · no version fits · ")
     panel.table.setFocus()
     panel.table.setCurrentIndex(panel.model.index(0, 0))
     with qtbot.waitSignal(unknown.project.changed):
@@ -238,7 +242,7 @@ def test_a_held_block_is_one_click_from_its_review_item(
         keep_run(workbench, waiting_sample, errors, "production")
     open_on(window, waiting_sample)
     panel = window.run_page.aside
-    assert rows(panel)[0][0] == "block_needs_review"
+    assert rows(panel)[0][0] == "waits for a decision"
     assert rows(panel)[0][3] == "Review"
     click(panel, 0, 3)
     assert window.stack.currentWidget() is window.review

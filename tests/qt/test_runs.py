@@ -113,7 +113,7 @@ def test_the_whole_loop_from_the_waiting_version_to_the_counts_of_a_run(
     qtbot.waitUntil(lambda: isinstance(messages.record, SetAsideRecord))
     refused = window.run_page.messages.pair
     assert refused is not None
-    assert refused.after_title == "set aside · malformed"
+    assert refused.after_title == "set aside · no proper JSON"
 
 
 @pytest.mark.spark

@@ -15,7 +15,7 @@ from metl_gui.ui.messages.set_aside import HIDDEN_VALUE, lead_words, next_step, 
 from metl_gui.ui.project.selection import NodeRef
 from metl_gui.ui.settings_dialogs.schema_dialog import SchemaSettingsDialog
 from metl_gui.ui.shell.window import Window
-from metl_gui.workbench.links.set_aside import REASONS
+from metl_gui.workbench.links.set_aside import REASONS, reason_title
 from metl_gui.workbench.session import Workbench
 from tests.qt.held_jobs import HeldJobs
 
@@ -115,6 +115,8 @@ def test_a_record_of_no_schema_says_why_nothing_in_the_project_mends_it(window: 
 @pytest.mark.parametrize("reason", REASONS)
 def test_every_reason_has_words_and_a_step_of_its_own(window: Window, reason: str) -> None:
     assert reason_words(reason) != reason.replace("_", " ").capitalize() + "."
+    assert reason_title(reason) not in ("", reason)
+    assert "_" not in reason_title(reason)
     assert next_step(reason).words != "Show"
     assert lead_words(window.project.value, record_of(reason))
 

@@ -26,7 +26,7 @@ from metl_gui.ui.messages.set_aside import reason_words, without_value
 from metl_gui.ui.project.text import path_of, version_words
 from metl_gui.workbench.links.link import PlaceKind
 from metl_gui.workbench.links.places import cell_of_place
-from metl_gui.workbench.links.set_aside import mending_place
+from metl_gui.workbench.links.set_aside import mending_place, reason_title
 from metl_gui.workbench.masked_messages import UNREADABLE, Masks, schema_of
 from metl_gui.workbench.runs.set_aside_records import set_aside_records
 from metl_gui.workbench.samples.cell_messages import CellUse, records_using
@@ -310,8 +310,9 @@ def _set_aside(record: SetAsideRecord, document: Document, is_raw: bool) -> Mess
     detail = record.detail if incoming == record.incoming else without_value(record.detail)
     lines = [reason_words(record.reason), detail or "No further detail.", ""]
     lines.append(f"schema {record.schema or 'unknown'}, version {record.version or 'unknown'}, state {record.state:,}")
+    lines.append(f"reports call it {record.reason}")
     before = _shown(incoming, is_raw)[1] if incoming is not None else UNREADABLE
-    return MessagePair(record.position or "", before, f"set aside · {record.reason}", "\n".join(lines))
+    return MessagePair(record.position or "", before, f"set aside · {reason_title(record.reason)}", "\n".join(lines))
 
 
 def about_of(document: Document, record: SetAsideRecord) -> RecordLink | str:

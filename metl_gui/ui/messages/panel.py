@@ -19,6 +19,7 @@ from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.labels import Elided
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label
+from metl_gui.workbench.links.set_aside import reason_title
 from metl_gui.workbench.samples.cell_messages import CellUse
 from metl_gui.workbench.samples.run_records import newest_result
 
@@ -194,7 +195,8 @@ class MessagePanel(QFrame):
             self.place.setText(self._nothing())
             self.sides.clear()
             return
-        about = self.wanted.reason or self.wanted.entity or (self.wanted.use is not None and "messages of one cell")
+        why = reason_title(self.wanted.reason)
+        about = why or self.wanted.entity or (self.wanted.use is not None and "messages of one cell")
         many = f" of {len(self.records)}{f' · {about}' if about else ''}" if self._live is None else ""
         number = f"{self._at + 1}{many}" if many else "newest"
         self.place.setText(f"{number} · {pair.place}")

@@ -116,6 +116,11 @@ def reason_words(reason: str) -> str:
     return _WORDS.get(reason, reason.replace("_", " ").capitalize() + ".")
 
 
+def reason_tip(reason: str) -> str:
+    """Say what a reason means, and what reports and files call it."""
+    return f"{reason_words(reason)} Reports call it {reason}."
+
+
 def reason_kind(reason: str) -> str:
     """Return the kind of a reason's pill: a person must decide, or something is broken."""
     return _KINDS.get(reason, "bad")

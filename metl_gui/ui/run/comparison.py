@@ -9,7 +9,7 @@ from PySide6.QtCore import QModelIndex, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QHeaderView, QTableView, QVBoxLayout, QWidget
 
-from metl_gui.ui.messages.set_aside import reason_kind, reason_words
+from metl_gui.ui.messages.set_aside import reason_kind, reason_tip
 from metl_gui.ui.project.text import duration_ns, size
 from metl_gui.ui.run.progress import kind_words, moment_words
 from metl_gui.ui.theming import theme as themes
@@ -17,6 +17,7 @@ from metl_gui.ui.widgets.labels import Elided
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label
 from metl_gui.ui.widgets.table import TableCell, TableModel, make_table
+from metl_gui.workbench.links.set_aside import reason_title
 from metl_gui.workbench.runs.history import FigureComparison, FillRate, PastRun, RunComparison, compare_runs
 
 FIGURE, ENTITY, REASON, VERSION, FILLED = "figure", "entity", "reason", "version", "filled"
@@ -207,7 +208,7 @@ def _figure_row(figure: FigureComparison, words: Callable[[float], str]) -> tupl
 
 
 def _reason_row(figure: FigureComparison) -> tuple[TableCell, ...]:
-    cell = TableCell(figure.name, pill=reason_kind(figure.name), tip=reason_words(figure.name))
+    cell = TableCell(reason_title(figure.name), pill=reason_kind(figure.name), tip=reason_tip(figure.name))
     return cell, *_numbers(figure, _count)
 
 

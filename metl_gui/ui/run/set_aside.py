@@ -15,12 +15,13 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QHeaderView, QMenu, QVBoxLayo
 from metl_gui.core.runs.kafka import is_kafka
 from metl_gui.core.runs.run_spec import Mode
 from metl_gui.ui.jobs.jobs import JobOutcome, Jobs, NewestJob
-from metl_gui.ui.messages.set_aside import SHOW, next_step, reason_kind, reason_words, where
+from metl_gui.ui.messages.set_aside import SHOW, next_step, reason_kind, reason_tip, where
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.labels import Elided
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label
 from metl_gui.ui.widgets.table import HEADING_PX, TableCell, TableModel, make_table
+from metl_gui.workbench.links.set_aside import reason_title
 from metl_gui.workbench.runs.replay import StillWaiting, what_waits
 from metl_gui.workbench.samples.run_records import first_set_aside
 
@@ -182,7 +183,7 @@ class SetAsidePanel(QFrame):
     def _row(self, reason: str, count: int) -> tuple[TableCell, ...]:
         step = next_step(reason)
         return (
-            TableCell(reason, pill=reason_kind(reason), tip=reason_words(reason)),
+            TableCell(reason_title(reason), pill=reason_kind(reason), tip=reason_tip(reason)),
             TableCell(self._where.get(reason, "")),
             TableCell(f"{count:,}", is_number=True),
             TableCell(step.words, is_number=True, is_link=True),

@@ -194,6 +194,26 @@ _FINDERS: Mapping[str, Callable[[Document, SetAsideRecord], MendingPlace | None]
 REASONS = tuple(_FINDERS)
 """Every reason why records are set aside."""
 
+_TITLES: Mapping[str, str] = MappingProxyType(
+    {
+        "malformed": "no proper JSON",
+        "undecodable": "cannot be decoded",
+        "unknown_schema": "schema not known",
+        "unknown_version": "no version fits",
+        "ambiguous_version": "several versions fit",
+        "block_needs_review": "waits for a decision",
+        "type_mismatch": "type does not fit",
+        "no_key": "delete without a key",
+        "too_large": "too large",
+        "too_late": "too late",
+    }
+)
+
+
+def reason_title(reason: str) -> str:
+    """Return the code of a reason in a few words, for lists and headings; one that nobody foresaw as it is."""
+    return _TITLES.get(reason, reason.replace("_", " "))
+
 
 def _target(document: Document, text: str) -> tuple[int, Attribute] | None:
     """Return version and attribute of the CDM that a detail names as "ENTITY@VERSION PATH"."""

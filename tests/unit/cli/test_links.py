@@ -105,3 +105,15 @@ def test_why_prints_the_cells_of_a_message_with_links_that_show_follows(
     document = json.loads(printed(capsys, "why", "fx.metl", "messages.jsonl", "--limit", "3", "--json"))
     assert len(document["messages"]) == 3
     assert "cannot be read" in printed(capsys, "why", "fx.metl", "gone.jsonl", code=1)
+
+
+def test_why_says_the_reason_of_a_record_in_words_before_its_code(
+    mapped: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    detail = "the versions 3, 4 fit; 4 maps amount to payment@2.0.0 amount, and 3 does not"
+    record = {"reason": "ambiguous_version", "detail": detail, "state": 1, "schema": "fx.payments.orders"}
+    lines = [json.dumps(record | {"version": None, "position": "f@7", "raw": "{}"})]
+    (mapped.parent / "aside.jsonl").write_text("\n".join(lines))
+    told = printed(capsys, "why", "fx.metl", "aside.jsonl").splitlines()
+    assert told[0].startswith("set aside, several versions fit (ambiguous_version)  f@7")
+    assert told[1] == "  Version 4 maps amount to amount, version 3 does not."

@@ -52,18 +52,20 @@ def cases(rounds: int, quick: bool) -> Iterator[Case]:
     """Measure bare envelopes and the other ways they come, rows of many kinds, and matrices of many sizes."""
     dice = random.Random(7)
     count = _QUICK_MESSAGES if quick else _MESSAGES
-    kinds: tuple[tuple[str, Callable[[_Event], bytes], Callable[[bytes], bytes]], ...] = (
-        ("envelopes", lambda event: event.envelope, _again),
-        ("envelopes in wrappers", _wrapped, _again),
-        ("envelopes as text in wrappers", _carried, _again_from_text),
-        ("envelopes with schemas", _with_schema, _again),
+    kinds: tuple[tuple[str, Callable[[_Event], bytes], Callable[[bytes], bytes], float | None], ...] = (
+        ("envelopes", lambda event: event.envelope, _again, _TARGET),
+        ("envelopes in wrappers", _wrapped, _again, _TARGET),
+        ("envelopes as text in wrappers", _carried, _again_from_text, _TARGET),
+        ("envelopes with schemas", _with_schema, _again, _TARGET),
+        ("envelopes with members in any order", partial(_shuffled, dice), _again, None),
+        ("envelopes with names of escapes", _with_escaped_names, _again, None),
     )
-    for name, write, again in kinds:
+    for name, write, again, target in kinds:
         events = [_event(dice, number, count) for number in range(count)]
         raws = [write(event) for event in events]
         kernel, records = _kernel(_plan()), Records.of(raws, "fx.jsonl")
         _check(kernel, events, records)
-        yield _against_orjson(name, kernel, records, _TARGET, rounds, again)
+        yield _against_orjson(name, kernel, records, target, rounds, again)
     yield _of_messages([_event(dice, number, count) for number in range(count)], rounds)
     for load in loads(count):
         yield _case(load, _TARGET, rounds)
@@ -313,6 +315,25 @@ def _with_schema(event: _Event) -> bytes:
     fields = [row | {"field": "before"}, row | {"field": "after"}, op]
     schema = {"type": "struct", "fields": fields, "name": f"fx.public.{event.table}.Envelope"}
     return b'{"schema":' + orjson.dumps(schema) + b',"payload":' + event.envelope + b"}"
+
+
+def _shuffled(dice: random.Random, event: _Event) -> bytes:
+    """Write an envelope whose members, and those of its objects, come in an order of their own."""
+
+    def again(value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        return {name: again(value[name]) for name in dice.sample(list(value), len(value))}
+
+    return orjson.dumps(again(orjson.loads(event.envelope)))
+
+
+def _with_escaped_names(event: _Event) -> bytes:
+    """Write an envelope with an escape in the name of every column."""
+    raw = event.envelope
+    for name in event.row:
+        raw = raw.replace(b'"%b":' % name.encode(), b'"\\u%04x%b":' % (ord(name[0]), name[1:].encode()))
+    return raw
 
 
 def _row_schema(names: tuple[str, ...]) -> dict[str, Any]:

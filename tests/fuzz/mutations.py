@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import TypeAlias
 
-from tests.fuzz.values import ATOMS, BROKEN, PLACEHOLDERS, nested
+from tests.fuzz.values import ATOMS, BROKEN, PLACEHOLDERS, nested, respelled
 
 Mutation: TypeAlias = Callable[[Random, bytes, Sequence[bytes]], bytes]
 """Changes one record, with others at hand."""
@@ -124,6 +124,12 @@ def _escape(dice: Random, raw: bytes, _: Sequence[bytes]) -> bytes:
     return raw[: quote + 1] + b"\\u%04x" % raw[quote + 1] + raw[quote + 2 :]
 
 
+def _unescape(dice: Random, raw: bytes, _: Sequence[bytes]) -> bytes:
+    """Take a backslash away."""
+    at = raw.find(b"\\", dice.randrange(len(raw) + 1))
+    return raw if at < 0 else raw[:at] + raw[at + 1 :]
+
+
 def _space(dice: Random, raw: bytes, _: Sequence[bytes]) -> bytes:
     """Put space, or what is none, behind a token."""
     at = raw.find(dice.choice((b",", b":", b"{", b"}", b"[", b'"')), dice.randrange(len(raw) + 1))
@@ -144,8 +150,16 @@ def _lengthen(dice: Random, raw: bytes, _: Sequence[bytes]) -> bytes:
     return raw[: quote + 1] + letters + raw[quote + 1 :]
 
 
+def _respell(dice: Random, raw: bytes, _: Sequence[bytes]) -> bytes:
+    """Write the record as another writer may."""
+    try:
+        return respelled(dice, raw.decode()).encode()
+    except (ValueError, RecursionError):
+        return raw
+
+
 _MUTATIONS: tuple[Mutation, ...] = (
     *(_flip, _insert, _overwrite, _remove, _repeat, _cut, _splice, _member, _member, _deepen, _lengthen, _lengthen),
-    *(_value,) * 8,
-    *(_escape, _space) * 3,
+    *(_value, _respell) * 8,
+    *(_escape, _unescape, _space) * 3,
 )

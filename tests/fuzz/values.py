@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import re
 from random import Random
+from typing import Any
 
 from metl_gui.errors import RecordError
 from metl_gui.formats.json_text import accept
@@ -78,6 +81,9 @@ _LENGTHS = (0, 1, 2, 6, 7, 8, 9, 14, 15, 16, 17, 24, 31, 32, 33, 63, 64, 65, 200
 _LETTERS = ("a", "b", " ", "0", "é", "😀", "\\n", '\\"', "\\\\", "\\u00e9", "\\ud83d\\ude00", "/", "{", "}", ",", ":")
 
 
+_UNIT = re.compile(r"\\u[0-9a-f]{4}")
+
+
 def value(dice: Random, depth: int = 3) -> str:
     """Write one value; one in a hundred is broken, one in thirty a placeholder."""
     kind = dice.random()
@@ -138,13 +144,18 @@ def nested(dice: Random, levels: int) -> str:
 def spelled(dice: Random, name: str) -> str:
     """Write a name, now and then with escapes that nobody needs."""
     how = dice.random()
-    if how < 0.96 or not name:
-        return json.dumps(name, ensure_ascii=False)
-    if how < 0.98:
-        return json.dumps(name)
+    return json.dumps(name, ensure_ascii=False) if how < 0.96 else escaped(dice, name)
+
+
+def escaped(dice: Random, name: str) -> str:
+    """Write a name with escapes: all beyond ASCII, as many writers do, or any letter."""
+    how = dice.random()
+    if how < 0.5 or not name:
+        text = json.dumps(name)
+        return text if how < 0.3 else _UNIT.sub(lambda found: found[0].upper().replace("U", "u", 1), text)
     at = dice.randrange(len(name))
-    escaped = "".join(f"\\u{unit:04x}" for unit in _units(name[at]))
-    return json.dumps(name[:at], ensure_ascii=False)[:-1] + escaped + json.dumps(name[at + 1 :], ensure_ascii=False)[1:]
+    units = "".join(f"\\u{unit:04x}" for unit in _units(name[at]))
+    return json.dumps(name[:at], ensure_ascii=False)[:-1] + units + json.dumps(name[at + 1 :], ensure_ascii=False)[1:]
 
 
 def written(dice: Random, members: list[tuple[str, str]], *, is_tidy: bool = True) -> str:
@@ -157,6 +168,48 @@ def written(dice: Random, members: list[tuple[str, str]], *, is_tidy: bool = Tru
         members.insert(dice.randrange(len(members) + 1), (dice.choice(members)[0], dice.choice(ATOMS)))
     gap = dice.choice(GAPS)
     return "{" + f",{gap}".join([f"{spelled(dice, name)}{gap}:{gap}{text}" for name, text in members]) + gap + "}"
+
+
+def respelled(dice: Random, text: str) -> str:
+    """Write a value anew as another writer may: members in any order, names with escapes, numbers as they are.
+
+    Raises:
+        ValueError, RecursionError: it is no JSON.
+    """
+    return _again(dice, _parsed(text), dice.choice((0.0, 1.0, 1.0)), dice.choice((0.0, 0.0, 0.2, 1.0)))
+
+
+class _Members(list[tuple[str, Any]]):
+    """The members of an object."""
+
+
+class _Text(str):
+    """What is written as it came."""
+
+    __slots__ = ()
+
+
+def _parsed(text: str) -> Any:
+    return json.loads(
+        text, object_pairs_hook=_Members, parse_int=_Text, parse_float=_Text, parse_constant=_Text, strict=True
+    )
+
+
+def _again(dice: Random, value: Any, order: float, escapes: float) -> str:
+    if isinstance(value, _Members):
+        members = []
+        for name, inner in dice.sample(value, len(value)) if dice.random() < order else value:
+            spelling = escaped(dice, name) if dice.random() < escapes else json.dumps(name, ensure_ascii=False)
+            members.append(f"{spelling}:{_again(dice, inner, order, escapes)}")
+        return "{" + ",".join(members) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join(_again(dice, inner, order, escapes) for inner in value) + "]"
+    if isinstance(value, _Text):
+        return str(value)
+    if isinstance(value, str) and value.startswith("{"):
+        with contextlib.suppress(ValueError, RecursionError):
+            value = _again(dice, _parsed(value), order, escapes)
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _units(letter: str) -> list[int]:

@@ -13,11 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metl_gui.core.runs.records import RecordOutcome
+from metl_gui.core.trees.paths import escape
 from metl_gui.engine.kernel import machine_code
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.kernel.compiled import build
 from metl_gui.engine.kernel.compiled import driver as driving
 from metl_gui.engine.kernel.compiled import tables as tables_module
+from metl_gui.engine.kernel.compiled.layout import STEADY
 from metl_gui.engine.kernel.compiled.tables import Tables
 from metl_gui.engine.kernel.outcomes import MappedBatch
 from metl_gui.engine.kernel.plan import Plan
@@ -26,6 +28,7 @@ from metl_gui.engine.mapping import kernel as kernel_module
 from metl_gui.engine.mapping.kernel import Kernel
 from metl_gui.formats.json_text import accept
 from tests.fuzz.differences import differences
+from tests.fuzz.values import respelled
 from tests.helpers.plans import map_all, plan_of
 
 
@@ -107,6 +110,103 @@ def test_rows_without_values_are_sent_where_nothing_is_filtered(op: str) -> None
 def test_what_was_taught_is_mapped_by_machine_code() -> None:
     ours, _ = both(plan(), [envelope(ROW, op) for op in "cru"] + [envelope(None, op, before=ROW) for op in "dt"])
     assert ours.hits == 5
+
+
+def shuffled(dice: random.Random, value: object) -> object:
+    """Put the members of all objects in another order."""
+    if not isinstance(value, dict):
+        return value
+    return {name: shuffled(dice, value[name]) for name in dice.sample(list(value), len(value))}
+
+
+def compact(text: bytes) -> bytes:
+    """Write without the space behind which no name is guessed."""
+    return json.dumps(json.loads(text), separators=(",", ":")).encode()
+
+
+def loaded(kernel: Kernel) -> Tables:
+    driver = kernel._machine.loaded
+    assert driver is not None
+    return driver.tables
+
+
+def test_members_in_any_order_are_mapped_by_machine_code() -> None:
+    dice, fast, slow = random.Random(1), Kernel(plan(), choice="compiled"), Kernel(plan(), choice="reference")
+    rows = [ROW, ROW | {"sum": "__debezium_unavailable_value"}, {"id": 1, "sum": None, "who": None}]
+    changes = [json.loads(envelope(row, op, before=ROW)) for op in "crud" for row in rows]
+    hits = []
+    for _ in range(8):
+        values = [shuffled(dice, change) for change in changes for _ in range(20)]
+        carriers = [
+            value if number % 3 else {"topic": "srv.pub.t0", "value": value} for number, value in enumerate(values)
+        ]
+        raws = [json.dumps(shuffled(dice, carrier)).encode() for carrier in carriers]
+        ours, theirs = map_all(fast, raws), map_all(slow, raws)
+        assert_same(ours, theirs)
+        hits.append(ours.hits)
+    assert hits[-1] == 20 * len(changes)
+    assert len(loaded(fast).shapes.hashes) < 10
+
+
+def test_another_order_that_stays_is_learned_and_then_guessed() -> None:
+    dice, kernel = random.Random(2), Kernel(plan(), choice="compiled", patience=0)
+    first, other = (json.dumps(shuffled(dice, json.loads(envelope(ROW)))).encode() for _ in range(2))
+    map_all(kernel, [first] * 3)
+    before = len(loaded(kernel).shapes.hashes)
+    map_all(kernel, [other] * (STEADY - 1))
+    assert len(loaded(kernel).shapes.hashes) == before
+    ours = map_all(kernel, [other] * 20)
+    assert len(loaded(kernel).shapes.hashes) > before
+    assert ours.hits == 20
+    assert_same(ours, map_all(Kernel(plan(), choice="reference"), [other] * 20))
+
+
+def test_a_message_key_that_alone_names_the_columns_gives_their_order() -> None:
+    version = {"label": "1", "paths": ["id", "sum"], "blocks": [{"entity": "e", "entity_version": "1", "targets": []}]}
+    version["blocks"] = [{"entity": "e", "entity_version": "1", "targets": [["id", "no"], ["sum", "sum"]]}]
+    keys = [{"id": 1, "sum": 2}, {"sum": 2, "id": 1}] * 10
+    value = json.loads(envelope({"id": 1, "sum": 2}))
+    raws = [json.dumps({"topic": "srv.pub.t0", "key": json.dumps(key), "value": value}).encode() for key in keys]
+    ours, theirs = both(plan_of({"schemas": [{"name": "srv.pub.t0", "versions": [version]}]}), raws)
+    assert_same(ours, theirs)
+    assert (ours.hits, len(set(ours.messages()))) == (len(raws), len(raws))
+    assert b'"key":{"sum":2,"no":1}' in ours.message(1)
+
+
+NAMES = ("é", "naïve_name_that_is_long", 'q"', "a\\", "tab\t", "😀", "plain", "a_name_of_sixteen", "", "/")
+
+
+@pytest.mark.parametrize("names", [NAMES, *[(name,) for name in NAMES]])
+def test_names_with_escapes_are_mapped_by_machine_code(names: tuple[str, ...]) -> None:
+    paths = [escape(name) for name in names]
+    blocks = [{"entity": "e", "entity_version": "1", "targets": [[path, f"c{at}"] for at, path in enumerate(paths)]}]
+    version = {"label": "1", "paths": paths, "key": paths[:1], "blocks": blocks}
+    world = plan_of({"schemas": [{"name": "srv.pub.t0", "versions": [version]}]})
+    fast, slow, dice = Kernel(world, choice="compiled", patience=0), Kernel(world, choice="reference"), random.Random(4)
+    text = compact(envelope({name: number for number, name in enumerate(names)})).decode()
+    plain = json.dumps(json.loads(text), ensure_ascii=False)
+    carried = json.dumps({"topic": "srv.pub.t0", "value": text})
+    missed = []
+    for _ in range(3):
+        raws = [text, plain, carried, *(respelled(dice, carried) for _ in range(50))]
+        encoded = [raw.encode() for raw in raws]
+        ours, theirs = map_all(fast, encoded), map_all(slow, encoded)
+        assert_same(ours, theirs)
+        assert set(ours.fates.tolist()) == {RecordOutcome.MAPPED}
+        missed.append(len(raws) - ours.hits)
+    assert missed[-1] == 0
+
+
+def test_a_name_is_never_guessed_as_the_text_that_it_stands_for() -> None:
+    """A name that ends in a backslash would, without its escape, hide its closing quote."""
+    blocks = [{"entity": "e", "entity_version": "1", "targets": [["b", "b"]]}]
+    version = {"label": "1", "paths": [escape("a\\"), "b"], "key": ["b"], "blocks": blocks}
+    good = compact(envelope({"a\\": 1, "b": 2}))
+    bare, lone = good.replace(b'"a\\\\"', b'"a\\"'), good.replace(b'"a\\\\"', b'"a\\ud800"')
+    assert len({good, bare, lone}) == 3
+    ours, theirs = both(plan_of({"schemas": [{"name": "srv.pub.t0", "versions": [version]}]}), [good, bare, lone] * 3)
+    assert_same(ours, theirs)
+    assert (ours.hits, [aside.reason for aside in ours.set_aside]) == (3, ["malformed"] * 6)
 
 
 @pytest.mark.parametrize("op", ["c", "r", "u", "d", "key change"])

@@ -254,8 +254,6 @@ class _Batch:
         self.tables.put(at.S_KEY_STARTS, 0)
         for place, column in self.given.items():
             self.tables.put(place, address_of(column))
-        if isinstance(self.records, MessageRecords):
-            self.tables.name_message()
 
     def _point(self, base: int) -> None:
         """Write into the state where the columns lie."""

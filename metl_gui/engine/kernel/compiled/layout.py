@@ -35,7 +35,7 @@ S_LENGTHS, S_VALUES, S_VALUE_ROOM, S_FATES, S_COUNTERS = (next(_places) for _ in
 # Scratch room for text without its escapes and for positions; the members of the record at hand.
 S_SCRATCH_START, S_SCRATCH, S_SCRATCH_STOP, S_HEADS, S_SLOTS = (next(_places) for _ in range(5))
 # What was learned.
-S_BLOB, S_SHAPES, S_SHAPE_MASK, S_SHAPE_FACTS = (next(_places) for _ in range(4))
+S_BLOB, S_SHAPES, S_SHAPE_MASK, S_SHAPE_FACTS, S_SETS, S_SET_MASK = (next(_places) for _ in range(6))
 S_TEXTS, S_TEXT_MASK, S_PROGRAMS, S_PROGRAM_MASK, S_CODE = (next(_places) for _ in range(5))
 S_HALF_ROOT, S_HALF_NODES, S_HALF_LEAVES, S_PAIRS, S_PAIR_MASK = (next(_places) for _ in range(5))
 # What the text that a wrapper carries stands for, where it was read with the wrapper.
@@ -70,7 +70,9 @@ ROLE_BYTES = MOST_MEMBERS * SLOT_BYTES
 POSITION = REGISTERS * ROLE_BYTES
 TIME, NOTHING = POSITION + SLOT_BYTES, POSITION + 2 * SLOT_BYTES
 
-# Facts of a shape: where in an object members of these names stand, -1 where they do not; then flags, and its names.
+# Facts of a shape: where in an object members of these names stand, -1 where they do not; then flags, its names as they
+# are guessed, its names as they are compared, how many; its names by hash, 0 where another shape has the same ones in
+# another order; the order in which they last came otherwise, and how often in a row.
 FACTS = (
     "topic", "value", "message", "key", "partition", "offset", "timestamp", "part", "schema", "payload", "op",
     "before", "after", "source", "transaction", "ts_ms", "__op", "__deleted", "status", "name", "db", "table",
@@ -82,8 +84,13 @@ FACTS = (
     F_COLLECTION, F_HEADERS, F_SNAPSHOT, F_ROW_SOURCE_SNAPSHOT, F_ROW_SNAPSHOT,
 ) = range(0, WORD * len(FACTS), WORD)  # fmt: skip
 FACT_FLAGS = WORD * len(FACTS)
-FACT_NAMES, FACT_COUNT = FACT_FLAGS + WORD, FACT_FLAGS + 2 * WORD
-FACT_BYTES = FACT_FLAGS + 3 * WORD
+FACT_GUESSES, FACT_NAMES, FACT_COUNT, FACT_INDEX, FACT_ORDER, FACT_STREAK = (
+    FACT_FLAGS + WORD * number for number in range(1, 7)
+)
+FACT_BYTES = FACT_FLAGS + 7 * WORD
+
+STEADY = 16
+"""An order of names that comes so often in a row is a shape of its own from then on."""
 
 IS_BROKEN, IS_REFUSED, IS_WRAPPER, IS_WITH_SCHEMA, IS_ENVELOPE, IS_TRANSACTION = (1 << bit for bit in range(6))
 
@@ -102,13 +109,16 @@ HEADER_MARKS = b"_schema_", b"apicurio", b'.oldkey"'
 NULL_PLACE = WORD
 """Where the word null lies in the blob."""
 
-# A name of a shape; it lies in the blob with its quotes and colon. Behind the last one stands a length no name has.
+# A name that is guessed, in one word: size and place of how it is spelled, with its quotes and colon. 0 ends them.
+GUESS_SHIFT = 16
+MOST_GUESSED = (1 << GUESS_SHIFT) - 1
+
+# A name of a shape that is compared, with the hash of the names up to it.
 NAME_WORD, NAME_LENGTH, NAME_PLACE, NAME_HASH = range(0, 4 * WORD, WORD)
 NAME_BYTES = 4 * WORD
-NAME_MARKS = 3
-"""Letters around a name: two quotes and a colon."""
 
-NO_LENGTH = 1 << 48
+# The names of a shape by hash: a mask, then a table of hashes whose last bits are 1 more than the number of the name.
+INDEX_MASK = (1 << 16) - 1
 
 # Entries of the tables that are searched by hash; the number is 0 in a free one.
 SHAPE_HASH, SHAPE_NUMBER = 0, WORD

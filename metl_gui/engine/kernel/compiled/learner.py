@@ -78,7 +78,7 @@ class Learner:
         """
         first, second, third = (self.tables.get(place) for place in (at.S_LACK_A, at.S_LACK_B, at.S_LACK_C))
         if why == at.LACKS_SHAPE:
-            return self._shape(first)
+            return self._shape(first, raw)
         if why == at.LACKS_TEXT:
             return second <= MOST_TEXT_BYTES and self._text(bytes_at(first, second), third)
         if why == at.LACKS_HALF:
@@ -94,11 +94,9 @@ class Learner:
             return True
         return why == at.LACKS_PROGRAM and self._program(raw)
 
-    def _shape(self, role: int) -> bool:
+    def _shape(self, role: int, raw: bytes) -> bool:
         names = self.tables.names(role)
-        if len(names) <= MOST_SHAPE_MEMBERS:
-            self.tables.add_shape(role, facts_of(names))
-        return len(names) <= MOST_SHAPE_MEMBERS
+        return len(names) <= MOST_SHAPE_MEMBERS and self.tables.add_shape(role, facts_of(names), raw)
 
     def _text(self, text: bytes, kind: int) -> bool:
         written = _EMPTY
@@ -313,12 +311,8 @@ class _Lesson:
     def _traced(self, kept: tuple[bytes, ...]) -> Wrapped:
         value = self._envelope(kept) if self.is_envelope else self._flat(kept)
         if self.body == at.INNER:
-            (_, _, place, length), *_ = [
-                member
-                for member in self.tables.members(self.tables.parent(at.INNER))
-                if bytes_at(*member[:2]) == b"schema"
-            ]
-            half = bytes_at(place, length)
+            around = self.tables.members(self.tables.parent(at.INNER))
+            half = next(bytes_at(place, length) for name, place, length in around if name == b"schema")
             value = traced_object({"schema": half, "payload": value}, text=b'{"schema":' + half)
         role = self._key_role()
         key = self.tracer.object_of(role, lambda _name, slot, _value: traced(slot)) if role >= 0 else None

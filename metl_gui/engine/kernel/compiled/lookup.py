@@ -1,13 +1,14 @@
 """Find what was learned in its tables: by hash first, then by comparing all of it.
 
 A *shape* is the names of an object in their order. Its hash finds it, comparing every name settles it, so that two
-objects of one shape have the same names exactly, each once. Short texts and programs are found in the same way.
+objects of one shape have the same names exactly, each once. Members that come in another order are moved to where the
+shape has them, so that everything behind sees one order. Short texts and programs are found in the same way.
 """
 
 from __future__ import annotations
 
 from metl_gui.engine.kernel.compiled import layout as at
-from metl_gui.engine.kernel.compiled.memory import compiled, is_same, load8, load64, store64
+from metl_gui.engine.kernel.compiled.memory import compiled, copy, copy_vector, is_same, load8, load64, store64
 from metl_gui.engine.kernel.compiled.scalars import NINE, ZERO, word_of
 
 _NULL = word_of(b"null")
@@ -70,12 +71,96 @@ def has_names(slot: int, name: int, count: int, blob: int) -> bool:
         if length != load64(name + at.NAME_LENGTH) or load64(slot + at.SLOT_WORD) != load64(name + at.NAME_WORD):
             return False
         if length > 8 and not is_same(
-            load64(slot + at.SLOT_NAME) + 8, blob + load64(name + at.NAME_PLACE) + 9, length - 8
+            load64(slot + at.SLOT_NAME) + 8, blob + load64(name + at.NAME_PLACE) + 8, length - 8
         ):
             return False
         slot += at.SLOT_BYTES
         name += at.NAME_BYTES
     return True
+
+
+@compiled
+def hash_names(slot: int, count: int, target: int) -> int:
+    """Write the hash of each name of an object, and return the sum of them, which no order changes."""
+    total = 0
+    for _ in range(count):
+        mixed = hash_of(load64(slot + at.SLOT_NAME), load64(slot + at.SLOT_NAME_LENGTH))
+        total += mixed
+        store64(target, mixed)
+        target += at.WORD
+        slot += at.SLOT_BYTES
+    return total
+
+
+@compiled
+def set_of(state: int, wanted: int, count: int) -> int:
+    """Return the number of the shape whose names have a sum of hashes, 0 when none is known."""
+    table, mask = load64(state + at.S_SETS), load64(state + at.S_SET_MASK)
+    place, number, is_found = (wanted ^ (wanted >> 32)) & mask, -1, False
+    while number != 0 and not is_found:
+        entry = table + place * at.SHAPE_BYTES
+        number = load64(entry + at.SHAPE_NUMBER)
+        is_found = load64(entry + at.SHAPE_HASH) == wanted and load64(facts_of(state, number) + at.FACT_COUNT) == count
+        place = (place + 1) & mask
+    return number
+
+
+@compiled
+def place_of_name(slot: int, mixed: int, facts: int, blob: int) -> int:
+    """Return the number of a name in a shape, below 0 when it has none such."""
+    names, index = blob + load64(facts + at.FACT_NAMES), blob + load64(facts + at.FACT_INDEX)
+    mask = load64(index)
+    spot = mixed & mask
+    while True:
+        entry = load64(index + at.WORD + spot * at.WORD)
+        if entry == 0:
+            return -1
+        number = (entry & at.INDEX_MASK) - 1
+        if (entry ^ mixed) & ~at.INDEX_MASK == 0 and has_names(slot, names + number * at.NAME_BYTES, 1, blob):
+            return number
+        spot = (spot + 1) & mask
+
+
+@compiled
+def is_steady(facts: int, order: int) -> bool:
+    """Note the order in which names came; say whether it has come so often in a row that it should be learned."""
+    streak = load64(facts + at.FACT_STREAK) + 1 if load64(facts + at.FACT_ORDER) == order else 1
+    store64(facts + at.FACT_ORDER, order)
+    store64(facts + at.FACT_STREAK, streak if streak < at.STEADY else 0)
+    return streak >= at.STEADY
+
+
+@compiled
+def arranged(state: int, role: int) -> int:
+    """Move the members of an object to where a shape of the same names has them; return its number, 0 for none."""
+    head, slots = load64(state + at.S_HEADS) + role * at.HEAD_BYTES, slot_of(state, role, 0)
+    count, moved = load64(head + at.HEAD_COUNT), load64(state + at.S_SCRATCH)
+    hashes = moved + count * at.SLOT_BYTES
+    if count < 2 or hashes + count * at.WORD > load64(state + at.S_SCRATCH_STOP):
+        return 0
+    number = set_of(state, hash_names(slots, count, hashes), count)
+    if number == 0:
+        return 0
+    facts, blob = facts_of(state, number), load64(state + at.S_BLOB)
+    # Two members have but one other order, which may come as often as the first; moving two is nothing.
+    if count > 2 and is_steady(facts, load64(head + at.HEAD_HASH)):
+        return 0
+    for place in range(count):
+        store64(moved + place * at.SLOT_BYTES + at.SLOT_VALUE, 0)
+    for member in range(count):
+        slot = slots + member * at.SLOT_BYTES
+        place = place_of_name(slot, load64(hashes + member * at.WORD), facts, blob)
+        target = moved + place * at.SLOT_BYTES
+        # A place that is taken already is that of a name that is there twice.
+        if place < 0 or load64(target + at.SLOT_VALUE) != 0:
+            return 0
+        copy_vector(target, slot)
+        copy_vector(target + 2 * at.WORD, slot + 2 * at.WORD)
+        copy_vector(target + 4 * at.WORD, slot + 4 * at.WORD)
+    copy(slots, moved, count * at.SLOT_BYTES)
+    store64(head + at.HEAD_SHAPE, number)
+    store64(head + at.HEAD_GUESS, number)
+    return number
 
 
 @compiled
@@ -92,7 +177,8 @@ def shape_of(state: int, role: int) -> int:
         entry = table + place * at.SHAPE_BYTES
         number = load64(entry + at.SHAPE_NUMBER)
         if number == 0:
-            return 0
+            # Where nothing else names the columns of a key, they come in the order of the message key.
+            return arranged(state, role) if role != at.KEY and role != at.KEY_BODY else 0
         if load64(entry + at.SHAPE_HASH) == wanted:
             facts = facts_of(state, number)
             names = blob + load64(facts + at.FACT_NAMES)

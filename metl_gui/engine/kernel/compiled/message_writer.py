@@ -20,7 +20,6 @@ from metl_gui.engine.kernel.compiled.memory import (
     store64,
 )
 from metl_gui.engine.kernel.compiled.message_scan import is_whole, read_message
-from metl_gui.engine.kernel.compiled.object_scan import note_all_names
 from metl_gui.engine.kernel.compiled.program_selection import (
     find_program,
     is_placeholder,
@@ -300,7 +299,5 @@ def map_records(state: int) -> int:
         why = map_record(state, base + load64(starts + record * 8), base + load64(stops + record * 8), record)
         if why == at.DONE:
             record += 1
-    if why > at.REFUSED:
-        note_all_names(state)
     store64(state + at.S_NEXT, record)
     return why

@@ -1,12 +1,12 @@
 """Read JSON objects: check every byte of them, and note the members of those that matter.
 
-What is not accepted (``scalars``; nested up to 64 deep), and what is too rare to be worth machine code (names with
-escapes), ends the scan with 0: the reference then looks at the record. So a scan may refuse what the reference takes,
-never the other way round.
+What is not accepted (``scalars``; nested up to 64 deep) ends the scan with 0: the reference then looks at the record.
+So a scan may refuse what the reference takes, never the other way round.
 
 Names are *guessed*: an object most often has the names of the one that was in its role before. As long as it does, a
 name with its quotes and colon is compared at once and not looked into; at the first that differs, those before it are
-noted from what was guessed, and names are read.
+noted from what was guessed, and names are read. A name with escapes is noted as what it stands for, which is written
+into the scratch room.
 
 Objects are noted in *roles*: the outermost, the value in a wrapper, the payload beside a schema, the source block, the
 rows. Each role has a head (how many members, the hash of their names in order) and one slot a member (where its name
@@ -21,7 +21,9 @@ from metl_gui.engine.kernel.compiled.layout import (
     BEFORE,
     BODY,
     FACT_BYTES,
+    FACT_GUESSES,
     FACT_NAMES,
+    GUESS_SHIFT,
     HALF_LEAF,
     HALF_NODE,
     HEAD_BYTES,
@@ -37,16 +39,14 @@ from metl_gui.engine.kernel.compiled.layout import (
     KEY,
     KEY_BODY,
     MOST_DEPTH,
+    MOST_GUESSED,
     MOST_MEMBERS,
     NAME_BYTES,
     NAME_HASH,
     NAME_LENGTH,
-    NAME_MARKS,
     NAME_PLACE,
     NAME_WORD,
-    NO_LENGTH,
     ROLE_BYTES,
-    ROLES,
     S_BLOB,
     S_CARRIED,
     S_CARRIED_STOP,
@@ -67,6 +67,7 @@ from metl_gui.engine.kernel.compiled.layout import (
     SOURCE,
     TOP,
     TRANSACTION,
+    WORD,
 )
 from metl_gui.engine.kernel.compiled.memory import (
     compiled,
@@ -165,7 +166,7 @@ def past_name(at: int, end: int) -> int:
 
 @compiled
 def past_long_name(at: int, end: int) -> int:
-    """Skip a name without escapes that begins here and return where its closing quote is."""
+    """Skip a name without escapes that begins here and return where its closing quote is; 0 for one with escapes."""
     while at < end:
         marks = special(at)
         if marks == 0:
@@ -232,38 +233,65 @@ def row_or_source(word: int, length: int) -> int:
 
 
 @compiled
-def read_name(slot: int, at: int, end: int, mixed: int) -> tuple[int, int]:
+def mix_name(mixed: int, at: int, length: int) -> tuple[int, int]:
+    """Add a name that was read without its escapes to a hash; return it and the first word of the name.
+
+    The hash is the same as without escapes: names of up to 15 plain letters are mixed by words, others as long ones.
+    """
+    if length >= VECTOR or special(at) & ((1 << length) - 1) != 0:
+        return mix_long_name(mixed, at, length)
+    return mix_short_name(mixed, at, length)
+
+
+@compiled
+def mix_short_name(mixed: int, at: int, length: int) -> tuple[int, int]:
+    """Add a name of up to 15 letters to a hash; return it and the first word of the name."""
+    word = load64(at)
+    if length < 8:
+        word &= (1 << (8 * length)) - 1
+    mixed = (mixed ^ word ^ length) * _MULTIPLIER
+    if length > 8:
+        more = load64(at + 8) & ((1 << (8 * (length - 8))) - 1)
+        mixed = (mixed ^ (mixed >> 31) ^ more) * _MULTIPLIER
+    return mixed, word
+
+
+@compiled
+def read_name(state: int, slot: int, at: int, end: int, mixed: int) -> tuple[int, int]:
     """Read a name, its colon and the space around, and note it.
 
     Args:
+        state: address of the kernel's state.
         slot: where it is noted.
         at: where it should begin.
         end: where the text ends.
         mixed: the hash of the names before it.
 
     Returns:
-        Where its value begins, 0 for no name or one with escapes; the hash with it.
+        Where its value begins, 0 for no name; the hash with it.
     """
     if at >= end or load8(at) != QUOTE:
         return 0, 0
     at += 1
     store64(slot + SLOT_NAME, at)
-    word = load64(at)
     marks = special(at)
     if marks != 0 and load8(at + first_bit(marks)) == QUOTE:
         length = first_bit(marks)
-        if length < 8:
-            word &= (1 << (8 * length)) - 1
-        mixed = (mixed ^ word ^ length) * _MULTIPLIER
-        if length > 8:
-            more = load64(at + 8) & ((1 << (8 * (length - 8))) - 1)
-            mixed = (mixed ^ (mixed >> 31) ^ more) * _MULTIPLIER
+        mixed, word = mix_short_name(mixed, at, length)
+        at += length + 1
     else:
         length = past_long_name(at, end) - at
-        if length < 0:
-            return 0, 0
-        mixed, word = mix_long_name(mixed, at, length)
-    at += length + 1
+        if length >= 0:
+            mixed, word = mix_long_name(mixed, at, length)
+            at += length + 1
+        else:
+            start = load64(state + S_SCRATCH)
+            at, stop = unescape(state, at, end)
+            if at == 0:
+                return 0, 0
+            length = stop - start
+            store64(slot + SLOT_NAME, start)
+            mixed, word = mix_name(mixed, start, length)
     store64(slot + SLOT_WORD, word)
     store64(slot + SLOT_NAME_LENGTH, length)
     if load8(at) != COLON:
@@ -284,11 +312,11 @@ def past_guessed(blob: int, name: int, at: int, end: int) -> int:
 
     Args:
         blob: address of the blob.
-        name: address of the name that is guessed.
+        name: size and place of the name that is guessed.
         at, end: where it should begin, and where the text ends.
     """
-    text, size = blob + load64(name + NAME_PLACE), load64(name + NAME_LENGTH) + NAME_MARKS
-    if at + size >= end:
+    text, size = blob + (name >> GUESS_SHIFT), name & MOST_GUESSED
+    if size == 0 or at + size >= end:
         return 0
     while size > VECTOR:
         if different(at, text) != 0:
@@ -303,37 +331,33 @@ def past_guessed(blob: int, name: int, at: int, end: int) -> int:
 
 
 @compiled
-def note_names(slot: int, name: int, count: int) -> int:
+def guessed_facts(state: int, head: int) -> int:
+    """Return the facts of the shape that an object in a role may have."""
+    return load64(state + S_SHAPE_FACTS) + load64(head + HEAD_GUESS) * FACT_BYTES
+
+
+@compiled
+def note_names(state: int, head: int, slot: int, first: int, count: int) -> int:
     """Note names that were guessed, as if they had been read; return the hash of them.
 
     Args:
+        state: address of the kernel's state.
+        head: of the role.
         slot: of the first member.
-        name: address of the first name that was guessed.
+        first: its number.
         count: how many.
     """
-    mixed = 0
+    mixed, blob = 0, load64(state + S_BLOB)
+    name = blob + load64(guessed_facts(state, head) + FACT_NAMES) + first * NAME_BYTES
     for _ in range(count):
-        length = load64(name + NAME_LENGTH)
         mixed = load64(name + NAME_HASH)
-        store64(slot + SLOT_NAME, load64(slot + SLOT_VALUE) - length - NAME_MARKS + 1)
-        store64(slot + SLOT_NAME_LENGTH, length)
+        store64(slot + SLOT_NAME, blob + load64(name + NAME_PLACE))
+        store64(slot + SLOT_NAME_LENGTH, load64(name + NAME_LENGTH))
         store64(slot + SLOT_WORD, load64(name + NAME_WORD))
         store64(slot + SLOT_HASH, mixed)
         slot += SLOT_BYTES
         name += NAME_BYTES
     return mixed
-
-
-@compiled
-def note_all_names(state: int) -> int:
-    """Note all names of the record at hand that were guessed, for those who learn."""
-    blob, slots = load64(state + S_BLOB), load64(state + S_SLOTS)
-    for role in range(ROLES):
-        head = load64(state + S_HEADS) + role * HEAD_BYTES
-        count, name = load64(head + HEAD_COUNT), load64(head + HEAD_NAME)
-        if name != 0 and count > 0:
-            note_names(slots + role * ROLE_BYTES, blob + name - count * NAME_BYTES, count)
-    return 0
 
 
 @compiled
@@ -384,7 +408,7 @@ def begin_role(state: int, role: int, parent: int) -> bool:
 @compiled
 def guess(state: int, head: int) -> int:
     """Return the place in the blob of the first name that an object in a role may have."""
-    return load64(load64(state + S_SHAPE_FACTS) + load64(head + HEAD_GUESS) * FACT_BYTES + FACT_NAMES)
+    return load64(guessed_facts(state, head) + FACT_GUESSES)
 
 
 @compiled
@@ -400,11 +424,10 @@ def note_head(head: int, count: int, mixed: int, slot: int, name: int) -> int:
 @compiled
 def note_end(state: int, head: int, count: int, mixed: int, slot: int, name: int) -> int:
     """Note an object that was read whole: its shape is told when it has all the names that were guessed."""
-    blob = load64(state + S_BLOB)
-    if name != 0 and load64(blob + name + NAME_LENGTH) == NO_LENGTH and count > 0:
+    if name != 0 and load64(load64(state + S_BLOB) + name) == 0 and count > 0:
         store64(head + HEAD_SHAPE, load64(head + HEAD_GUESS))
     elif name != 0:
-        mixed = note_names(slot - max(count - 1, 0) * SLOT_BYTES, blob + name - count * NAME_BYTES, count)
+        mixed = note_names(state, head, slot - max(count - 1, 0) * SLOT_BYTES, 0, count)
         name = 0
     return note_head(head, count, mixed, slot, name)
 
@@ -432,21 +455,21 @@ def scan_object(state: int, at: int, end: int, outermost: int) -> int:  # noqa: 
                 return 0
             start, after = at, 0
             if name != 0:
-                after = past_guessed(blob, blob + name, at, end)
-                name += NAME_BYTES
+                after = past_guessed(blob, load64(blob + name), at, end)
+                name += WORD
             at = after
             if after == 0:
                 if name != 0:
-                    mixed = note_names(slot - count * SLOT_BYTES, blob + name - (count + 1) * NAME_BYTES, count)
+                    mixed = note_names(state, head, slot - count * SLOT_BYTES, 0, count)
                     name = 0
-                at, mixed = read_name(slot, start, end, mixed)
+                at, mixed = read_name(state, slot, start, end, mixed)
                 if at == 0:
                     return 0
             count += 1
             store64(slot + SLOT_VALUE, at)
             below, is_carried = -1, role == TOP and load8(at) == QUOTE and load8(at + 1) == OPEN
             if load8(at) == OPEN or is_carried:
-                note_names(slot, blob + name - NAME_BYTES, 1 if name != 0 else 0)
+                note_names(state, head, slot, count - 1, 1 if name != 0 else 0)
                 below = (
                     -1 if is_carried else role_below(role, load64(slot + SLOT_WORD), load64(slot + SLOT_NAME_LENGTH))
                 )

@@ -94,7 +94,8 @@ def past_text_value(state: int, slot: int, role: int) -> int:
         _, stop = unescape(state, place + 1, place + load64(slot + at.SLOT_LENGTH))
     if stop == 0 or load8(start) != OPEN:
         return 0
-    store64(state + at.S_SCRATCH, stop + at.WORD)
+    # Names behind a text that was read with its wrapper may lie behind it in the scratch room, too.
+    store64(state + at.S_SCRATCH, max(load64(state + at.S_SCRATCH), stop + at.WORD))
     end = scan_object(state, start, stop, role)
     return end if end != 0 and past_space(end, stop) == stop else 0
 

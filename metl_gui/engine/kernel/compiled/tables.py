@@ -9,6 +9,8 @@ taken out of one; when there is too much, all is dropped and learned anew (``Tab
 from __future__ import annotations
 
 import ctypes
+import json
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,6 +21,7 @@ from metl_gui.engine.kernel.compiled import layout as at
 from metl_gui.engine.kernel.compiled.instructions import VECTOR
 from metl_gui.engine.kernel.compiled.lookup import hash_of, mix_pair, mix_program
 from metl_gui.engine.kernel.compiled.memory import IS_CHECKED, PADDING, allow
+from metl_gui.formats.json_text import quoted
 from metl_gui.formats.record_wrapper import VALUE_NAMES, WRAPPER_NAMES
 
 Numbers = NDArray[np.int64]
@@ -28,7 +31,9 @@ MOST_HALVES = 1 << 12
 MOST_BYTES = 128 << 20
 """All that is learned takes up at most about this much, and as much again while a table grows."""
 
-_NO_NAME = 0, at.NO_LENGTH, 0, 0
+_NOTHING_ELSE = (0,) * ((at.FACT_BYTES - at.FACT_NAMES) // at.WORD)
+_LEAST_ORDERED = 2
+_ESCAPE = re.compile(r"\\u[0-9a-f]{4}")
 
 
 def address_of(column: NDArray[Any]) -> int:
@@ -110,12 +115,12 @@ class Tables:
         self.blob = Growing(np.uint8, 1 << 16)
         self.blob.extend(np.zeros(at.NULL_PLACE, np.uint8))
         self.blob.extend(np.frombuffer(b"null", np.uint8), PADDING - len(b"null"))
-        no_names = self.blob.extend(np.frombuffer(np.array(_NO_NAME, np.int64).tobytes(), np.uint8))
+        no_names = self.blob.extend(np.zeros(VECTOR, np.uint8))
         self.code = Growing(np.int64, 1 << 14)
         self.code.extend([0])
         self.facts = Growing(np.int64, 64 * at.FACT_BYTES // at.WORD)
-        self.facts.extend([0] * (at.FACT_NAMES // at.WORD))
-        self.facts.extend([no_names, 0, *facts_of(at.MESSAGE_NAMES), no_names, 0])
+        for known in ([0] * (at.FACT_GUESSES // at.WORD), facts_of(at.MESSAGE_NAMES)):
+            self.facts.extend([*known, no_names, *_NOTHING_ELSE])
         self.heads[:] = 0
         self.counter_names: list[tuple[str, ...]] = []
         self.filled_names: list[tuple[str, str, str] | None] = []
@@ -123,10 +128,12 @@ class Tables:
         self.counters: Numbers = np.zeros(1024, np.int64)
         self._counter_numbers: dict[tuple[str, ...], int] = {}
         self.shapes = Hashed(at.SHAPE_BYTES // at.WORD, 1)
+        self.sets = Hashed(at.SHAPE_BYTES // at.WORD, 1)
         self.texts = Hashed(at.TEXT_BYTES // at.WORD, 1)
         self.programs = Hashed(at.PROGRAM_BYTES // at.WORD, 4)
         self.pairs = Hashed(at.PAIR_BYTES // at.WORD, 2)
         self.shape_names: list[tuple[bytes, ...]] = [(), at.MESSAGE_NAMES]
+        self._sets: set[frozenset[bytes]] = set()
         self.text_bytes: list[bytes] = [b""]
         self.half_nodes = Growing(np.int64, 256)
         self.half_leaves = Growing(np.int64, 256)
@@ -156,6 +163,7 @@ class Tables:
             (at.S_SLOTS, self.slots),
             (at.S_BLOB, self.blob.column),
             (at.S_SHAPES, self.shapes.entries),
+            (at.S_SETS, self.sets.entries),
             (at.S_SHAPE_FACTS, self.facts.column),
             (at.S_TEXTS, self.texts.entries),
             (at.S_PROGRAMS, self.programs.entries),
@@ -168,6 +176,7 @@ class Tables:
             self.state[place // at.WORD] = address_of(column)
         for place, table in (
             (at.S_SHAPE_MASK, self.shapes),
+            (at.S_SET_MASK, self.sets),
             (at.S_TEXT_MASK, self.texts),
             (at.S_PROGRAM_MASK, self.programs),
             (at.S_PAIR_MASK, self.pairs),
@@ -182,7 +191,7 @@ class Tables:
         """Return what machine code may touch of all this, for the checked build."""
         columns: list[NDArray[Any]] = [
             self.state, self.heads, self.slots, self.counters, self.blob.column, self.code.column, self.facts.column,
-            self.shapes.entries, self.texts.entries, self.programs.entries, self.pairs.entries,
+            self.shapes.entries, self.sets.entries, self.texts.entries, self.programs.entries, self.pairs.entries,
             self.half_nodes.column, self.half_leaves.column,
         ]  # fmt: skip
         return [(address_of(column), address_of(column) + column.nbytes) for column in columns]
@@ -235,25 +244,72 @@ class Tables:
         self.filled_by[number] = np.array(filled, np.int64)
         return number
 
-    def add_shape(self, role: int, facts: Sequence[int]) -> None:
-        """Remember the shape of the object in a role, with where members of known names stand."""
+    def add_shape(self, role: int, facts: Sequence[int], raw: bytes) -> bool:
+        """Remember the shape of the object in a role, with where members of known names stand; say whether it fits.
+
+        Args:
+            role: of the object.
+            facts: what its names say of it.
+            raw: the record that it is in, which tells how names are spelled.
+        """
         names = self.names(role)
+        guessed = [b"%b:" % _spelled(name, raw) for name in names]
+        if max(map(len, guessed), default=0) > at.MOST_GUESSED:
+            return False
         number = len(self.shape_names)
         self.shape_names.append(tuple(names))
-        first = self.blob.used + -self.blob.used % at.WORD
-        self.blob.extend([], first - self.blob.used)
-        places = first + (len(names) + 1) * at.NAME_BYTES
-        rows, written = [], b""
-        for name, mixed in zip(names, self._hashes(role), strict=True):
-            word = int.from_bytes(name[:8].ljust(8, b"\0"), "little", signed=True)
-            rows += [word, len(name), places + len(written), mixed]
-            written += b'"%b":' % name
-        rows += _NO_NAME
-        self.blob.extend(np.frombuffer(np.array(rows, np.int64).tobytes() + written, np.uint8), VECTOR)
-        self.facts.extend([*facts, first, len(names)])
         mixed = int(self.heads[(role * at.HEAD_BYTES + at.HEAD_HASH) // at.WORD])
-        self.shapes.add(mixed ^ (mixed >> 32), (mixed, number))
+        hashes = self._hashes(role)
+        rows: list[int] = []
+        guesses: list[int] = []
+        place = self.blob.extend(np.frombuffer(b"".join(guessed), np.uint8), VECTOR)
+        for name, text, up_to in zip(names, guessed, hashes, strict=True):
+            word = int.from_bytes(name[:8].ljust(8, b"\0"), "little", signed=True)
+            guesses.append(len(text) | place << at.GUESS_SHIFT)
+            rows += word, len(name), place + 1 if text[1:-2] == name else self.fixed(name), up_to
+            place += len(text)
+        named = self._words(rows)
+        self.facts.extend(
+            [*facts, self._words([*guesses, 0]), named, len(names), self._index(number, rows[2::4]), 0, 0]
+        )
+        self.shapes.add(_folded(mixed), (mixed, number))
         self._point()
+        return True
+
+    def _words(self, numbers: Sequence[int]) -> int:
+        """Keep numbers in the blob; return where they lie."""
+        self.blob.extend([], -self.blob.used % at.WORD)
+        return self.blob.extend(np.frombuffer(np.array(numbers, np.int64).tobytes(), np.uint8))
+
+    def _index(self, number: int, places: Sequence[int]) -> int:
+        """Keep where each name of a shape stands by its hash, so that it is found in any order.
+
+        Args:
+            number: of the shape.
+            places: of its names in the blob.
+
+        Returns:
+            Where it lies, 0 where a name is there twice or another shape has the same names.
+        """
+        names = self.shape_names[number]
+        found = frozenset(names)
+        if len(names) < _LEAST_ORDERED or len(found) < len(names) or found in self._sets:
+            return 0
+        self._sets.add(found)
+        if IS_CHECKED:
+            allow(self.ranges())
+        blob = address_of(self.blob.column)
+        hashes = [int(hash_of(blob + place, len(name))) for place, name in zip(places, names, strict=True)]
+        mask = (1 << (2 * len(names) - 1).bit_length()) - 1
+        spots = [0] * (mask + 1)
+        for place, mixed in enumerate(hashes):
+            spot = mixed & mask
+            while spots[spot]:
+                spot = (spot + 1) & mask
+            spots[spot] = (mixed & ~at.INDEX_MASK) | (place + 1)
+        total = _signed(sum(hashes))
+        self.sets.add(_folded(total), (total, number))
+        return self._words([mask, *spots])
 
     def add_text(self, text: bytes, kind: int, quoted: bytes) -> None:
         """Remember a short text, with what is written in its place."""
@@ -323,15 +379,23 @@ class Tables:
         return node, link
 
     def names(self, role: int) -> list[bytes]:
-        """Return the names of the object in a role."""
-        return [bytes_at(slot[0], slot[1]) for slot in self.members(role)]
+        """Return the names of the object in a role, in the order of its shape where it has one."""
+        head = role * at.HEAD_BYTES // at.WORD
+        shape = int(self.heads[head + at.HEAD_SHAPE // at.WORD])
+        if shape and self.is_scanned(role):
+            return list(self.shape_names[shape])
+        return [bytes_at(row[0], row[1]) for row in self._rows(role)]
 
-    def members(self, role: int) -> list[tuple[int, int, int, int]]:
-        """Return place and length of each name and value of the object in a role."""
+    def members(self, role: int) -> list[tuple[bytes, int, int]]:
+        """Return the names of the object in a role, with place and length of each value."""
+        return [(name, row[3], row[4]) for name, row in zip(self.names(role), self._rows(role), strict=True)]
+
+    def _rows(self, role: int) -> list[list[int]]:
+        """Return the slots of the object in a role."""
         count = int(self.heads[(role * at.HEAD_BYTES + at.HEAD_COUNT) // at.WORD])
         first, width = role * at.ROLE_BYTES // at.WORD, at.SLOT_BYTES // at.WORD
-        rows = self.slots[first : first + max(count, 0) * width].reshape(-1, width)
-        return [(row[0], row[1], row[3], row[4]) for row in rows.tolist()]
+        rows: list[list[int]] = self.slots[first : first + max(count, 0) * width].reshape(-1, width).tolist()
+        return rows
 
     def _hashes(self, role: int) -> list[int]:
         """Return the hash of the names up to each of the object in a role."""
@@ -339,12 +403,6 @@ class Tables:
         first, width = (role * at.ROLE_BYTES + at.SLOT_HASH) // at.WORD, at.SLOT_BYTES // at.WORD
         found: list[int] = self.slots[first : first + count * width : width].tolist()
         return found
-
-    def name_message(self) -> None:
-        """Name the members of the outermost object as those of a message, where machine code notes no names."""
-        rows = self.slots[: len(at.MESSAGE_NAMES) * at.SLOT_BYTES // at.WORD].reshape(len(at.MESSAGE_NAMES), -1)
-        pairs, _ = _MESSAGE_NAMES
-        rows[:, [at.SLOT_NAME // at.WORD, at.SLOT_NAME_LENGTH // at.WORD]] = pairs
 
     def is_scanned(self, role: int) -> bool:
         """Return whether the record at hand has an object in a role."""
@@ -371,11 +429,25 @@ def table_of(texts: Sequence[bytes]) -> tuple[Numbers, NDArray[np.uint8]]:
     return np.column_stack((places, lengths)) if len(texts) else np.zeros((1, 2), np.int64), text
 
 
-_MESSAGE_NAMES = table_of(at.MESSAGE_NAMES)
-
-
 def _folded(mixed: int) -> int:
     return int(mixed) ^ (int(mixed) >> 32)
+
+
+def _signed(number: int) -> int:
+    """Return a number as machine code counts, in 64 bits."""
+    return (number + (1 << 63)) % (1 << 64) - (1 << 63)
+
+
+def _spelled(name: bytes, raw: bytes) -> bytes:
+    """Return a name as a record spells it, with its quotes: most often as it is, otherwise with one of some escapes."""
+    text = name.decode()
+    plain = quoted(text)
+    if plain[1:-1] == name and name.isascii():
+        return plain
+    unwrapped = raw.replace(b"\\\\", b"\\")
+    escaped = json.dumps(text)
+    others = (escaped, _ESCAPE.sub(lambda found: found[0].upper().replace("U", "u", 1), escaped))
+    return next((one.encode() for one in others if one.encode()[1:-1] in unwrapped), plain)
 
 
 _BARE_MARKS = frozenset({"before", "after", "op", "specversion", "ddl", "tableChanges", "payload"})

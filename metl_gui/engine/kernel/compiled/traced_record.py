@@ -74,8 +74,8 @@ class Tracer:
     def object_of(self, role: int, value_of: Callable[[bytes, int, bytes], bytes], slot: int = -1) -> TracedObject:
         """Return the object in a role, each value as it is told by name, slot and real value."""
         found = {}
-        for number, (name_at, name_length, value_at, value_length) in enumerate(self.tables.members(role)):
-            name, own = bytes_at(name_at, name_length), role * at.ROLE_BYTES + number * at.SLOT_BYTES
+        for number, (name, value_at, value_length) in enumerate(self.tables.members(role)):
+            own = role * at.ROLE_BYTES + number * at.SLOT_BYTES
             found[name.decode()] = value_of(name, own, bytes_at(value_at, value_length))
         return traced_object(found, slot)
 

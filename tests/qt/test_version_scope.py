@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel
 
@@ -231,6 +231,29 @@ def test_the_suggestions_of_a_block_are_looked_at_first_where_many_versions_take
     QTest.mouseClick(accept_all, LEFT)
     assert pairs(window, "1") == set()
     assert pairs(window, "2") == pairs(window, str(MOST_UNASKED + 2)) == {("a", "a"), ("b", "b")}
+
+
+def test_what_accepted_suggestions_leave_in_other_versions_is_listed_and_types_can_be_taken_along(
+    opened: Callable[[Versions], Window],
+) -> None:
+    window = opened([("a:boolean", "b"), ("a", "b"), ("a", "b")])
+    click(window, "2", "of2", "a")
+    window.actions_table["project_suggestions"].trigger()
+    QTest.mouseClick(window.suggest.panel.everything.accept_all, LEFT)
+    (look,) = (each for each in window.findChildren(AcceptanceDialog) if each.isVisible())
+    assert "Left in 2 versions: 1 because the types differ, 1 because an end is taken." in look.words.text()
+    told = {(words.title, words.facts) for words, group in look.model.rows if not group}
+    assert told == {("s 1 → be 1", "a → a: the types differ"), ("s 2 → be 1", "a → a: an end is taken")}
+    look.view.setCurrentIndex(look.model.index(len(look.model.rows) - 1))
+    assert not look.no_sample.isVisible()
+    QTest.mouseClick(look.types, LEFT, NONE, QPoint(8, look.types.height() // 2))
+    assert "Left in 1 version: 1 because an end is taken." in look.words.text()
+    QTest.mouseClick(look.confirm, LEFT)
+    assert [pairs(window, label) for label in "123"] == [
+        {("a", "a"), ("b", "b")},
+        {("of2", "a"), ("b", "b")},
+        {("a", "a"), ("b", "b")},
+    ]
 
 
 def drop_on_name(window: Window, label: str, path: str) -> QuestionDialog:

@@ -36,6 +36,7 @@ class LeftReason(StrEnum):
     TAKEN = "an end is taken"
     RETIRED = "the block is retired"
     TYPE = "the types differ"
+    LOSS = "its loss waits for an answer"
 
 
 @dataclass(frozen=True, slots=True)

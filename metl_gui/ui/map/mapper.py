@@ -390,7 +390,7 @@ class MappingController(QObject):
         if self._edits.perform(whole):
             said = f"{number_of(len(edit.sources), 'attribute')} created in a new version of {name} and mapped"
             said += f", here and in {number_of(len(plan.edits), 'other version')}." if plan.edits else "."
-            self._say(" ".join(filter(None, (said, left_words(plan), taken_words(before, self._project.value)))))
+            self._say(" ".join(filter(None, (said, left_words(plan.left), taken_words(before, self._project.value)))))
 
     # inside
 

@@ -26,6 +26,7 @@ _PILLS = {
     LeftReason.TAKEN: ("taken", "plain"),
     LeftReason.RETIRED: ("retired", "plain"),
     LeftReason.TYPE: ("type differs", "review"),
+    LeftReason.LOSS: ("review", "review"),
 }
 
 
@@ -100,8 +101,8 @@ class ScopeDialog(FittedDialog):
         elements, where = number_of(plan.changed, "element"), number_of(planned.others, "other version")
         self.words.setText(f"{elements} in {where}, as one undo step.")
         self.words.setVisible(bool(plan.edits))
-        self.left_heading.setText(left_words(plan) or "Nothing is left")
-        self.model.show_rows([(_row(planned.document, each), each) for each in plan.left[:_SHOWN]])
+        self.left_heading.setText(left_words(plan.left) or "Nothing is left")
+        self.model.show_rows([(left_row(planned.document, each), each) for each in plan.left[:_SHOWN]])
         self.do.setEnabled(bool(plan.edits))
         self.preview.setVisible(bool(plan.edits))
         self.preview.ask((lambda: _asked(planned)) if plan.edits else None)
@@ -144,7 +145,8 @@ def _asked(planned: ScopedEdit) -> tuple[Document, Edit]:
     return planned.document, planned.edit()
 
 
-def _row(document: Document, left: LeftElement) -> TwoLines:
+def left_row(document: Document, left: LeftElement) -> TwoLines:
+    """Return what a list says of an element that was left."""
     source = path_of(document, Side.EXTRACTION, left.key[0], left.element.p)
     target = path_of(document, Side.CDM, left.key[1], left.element.q)
     return TwoLines(block_words(document, left.key), f"{source} → {target}: {left.reason.value}", *_PILLS[left.reason])

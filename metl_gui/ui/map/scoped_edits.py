@@ -6,7 +6,7 @@ A scope of many versions is shown before it is done; what was left is told, and 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QObject, Signal
@@ -15,7 +15,7 @@ from metl_gui.core.changes.draft import Edit
 from metl_gui.core.edits.composite import CompositeEdit
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.unmapped_versions import LikeOthers, plan_like_others
-from metl_gui.core.edits.version_scope import ScopePlan, VersionScope, carried, lineage_places
+from metl_gui.core.edits.version_scope import LeftElement, ScopePlan, VersionScope, carried, lineage_places
 from metl_gui.core.matrix.blocks import BlockKey, Status
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.search.todo import marks_taken
@@ -336,16 +336,16 @@ def told(planned: ScopedEdit) -> str:
             words = f"{words or verb}: {number_of(plan.changed, 'element')} in {versions}"
         else:
             words = f"{words}; {plan.changed:,} more in {versions}" if words else f"{verb} here and in {versions}"
-    left = left_words(plan)
+    left = left_words(plan.left)
     if left:
         return f"{words or f'{verb} here'}. {left}"
     return f"{words}." if words else ""
 
 
-def left_words(plan: ScopePlan) -> str:
+def left_words(left: Collection[LeftElement]) -> str:
     """Say how many elements were left, and why."""
-    reasons = Counter(each.reason for each in plan.left)
-    versions = len({each.key[0] for each in plan.left})
+    reasons = Counter(each.reason for each in left)
+    versions = len({each.key[0] for each in left})
     if not reasons:
         return ""
     why = ", ".join(f"{count:,} because {reason.value}" for reason, count in reasons.most_common())

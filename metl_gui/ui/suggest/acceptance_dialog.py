@@ -7,14 +7,15 @@ from itertools import groupby
 
 from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QLabel, QSplitter, QVBoxLayout, QWidget
 
 from metl_gui.core.changes.draft import perform
-from metl_gui.core.edits.version_scope import VersionScope
+from metl_gui.core.edits.version_scope import LeftReason, VersionScope
 from metl_gui.core.matrix.blocks import BlockKey, Status
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui.map.scoped_edits import ScopedEdits
+from metl_gui.ui.map.scope_dialog import left_row
+from metl_gui.ui.map.scoped_edits import ScopedEdits, left_words
 from metl_gui.ui.preview.text import Ends, PreviewText, lay_out
 from metl_gui.ui.project.document import OpenProject
 from metl_gui.ui.project.text import number_of
@@ -33,6 +34,7 @@ from metl_gui.workbench.session import Workbench
 from metl_gui.workbench.settings import project_settings
 
 _MOST_PAIRS = 8
+_MOST_LEFT = 500
 _SCOPES = (
     (VersionScope.ALL, "In all versions of each schema"),
     (VersionScope.LATER, "In these and later versions"),
@@ -74,6 +76,7 @@ class AcceptanceDialog(FittedDialog):
         self.after: Document = project.value
         self.heading, self.words = plain_label(kind="heading"), plain_label(kind="dim")
         self.scope = ThemedComboBox()
+        self.types = QCheckBox("Where the types differ, too")
         self.model: LineModel[tuple[Suggestion, ...]] = LineModel(self)
         self.view = line_view(self.model, "Blocks that suggestions are accepted in")
         self.pairs = plain_label()
@@ -110,6 +113,7 @@ class AcceptanceDialog(FittedDialog):
             status,
             scope,
             entity_versions_too=self._entity_versions_too,
+            types_too=self.types.isChecked(),
         )
 
     def _work_out(self, _what: object = None) -> None:
@@ -122,7 +126,9 @@ class AcceptanceDialog(FittedDialog):
         blocks = [tuple(group) for _, group in groupby(sorted(plan.accepted, key=_key), key=_key)]
         sampled = {key for key in (group[0].key for group in blocks) if self._may_have_samples(key)}
         blocks.sort(key=lambda group: (group[0].key not in sampled, -len(group), str(group[0].block)))
-        self.model.show_rows([(_row(group, group[0].key in sampled), group) for group in blocks])
+        left = [(left_row(document, each), ()) for each in plan.left_there[:_MOST_LEFT]]
+        self.model.show_rows([*((_row(group, group[0].key in sampled), group) for group in blocks), *left])
+        self.types.setVisible(self.types.isChecked() or any(x.reason is LeftReason.TYPE for x in plan.left_there))
         count = number_of(len(plan.accepted), "suggestion")
         self.heading.setText(f"Accept {count} {self._which} in {number_of(plan.blocks, 'block')}")
         self.words.setText(self._sentence(plan, len(sampled)))
@@ -135,8 +141,7 @@ class AcceptanceDialog(FittedDialog):
         parts = [f"In other versions {number_of(plan.carried, 'element')} more."] if plan.carried else []
         if plan.left:
             parts.append(f"Left, as an end is taken or gone: {number_of(len(plan.left), 'suggestion')}.")
-        if plan.left_elsewhere:
-            parts.append(f"Left in other versions: {number_of(plan.left_elsewhere, 'element')}.")
+        parts += [left_words(plan.left_there)] if plan.left_there else []
         if self._needs_second:
             parts.append("A second person confirms them.")
         parts.append(f"Blocks with samples to look at: {sampled:,}. It is one undo step.")
@@ -153,8 +158,8 @@ class AcceptanceDialog(FittedDialog):
         sample = self._sample(group[0].key) if group else None
         for text in self.texts:
             text.setVisible(sample is not None)
-        self.no_sample.setVisible(sample is None and group is not None)
-        if group is None or sample is None:
+        self.no_sample.setVisible(sample is None and bool(group))
+        if not group or sample is None:
             return
         key, ends = group[0].key, _ends(group)
         for text, previews, of in zip(self.texts, self._previews, (document, self.after), strict=True):
@@ -197,14 +202,16 @@ class AcceptanceDialog(FittedDialog):
         split.addWidget(beside)
         split.setSizes([themes.px(320), themes.px(540)])
         split.setChildrenCollapsible(False)
-        body = QHBoxLayout()
-        body.addWidget(split)
+        body = QVBoxLayout()
+        body.addWidget(split, 1)
+        body.addWidget(self.types)
         buttons = (self.confirm, self.leave_open, self.cancel)
         dialogs.lay_out(self, (self.heading, self.words), body, buttons, beside=self.scope)
         self.resize(themes.px(900), themes.px(560))
 
     def _connect(self) -> None:
         self.scope.currentIndexChanged.connect(self._work_out)
+        self.types.toggled.connect(self._work_out)
         self.view.selectionModel().currentChanged.connect(self._show_block)
         self.confirm.clicked.connect(self.accept)
         self.leave_open.clicked.connect(self.accept_unconfirmed)

@@ -5,12 +5,12 @@ Source: docs/guide/mapping.md, "Be helped"; docs/architecture/model.md, "Edits o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from metl_gui.core.edits.composite import CompositeEdit
 from metl_gui.core.edits.elements import SetElements
-from metl_gui.core.edits.version_scope import VersionScope, carried
+from metl_gui.core.edits.version_scope import LeftElement, LeftReason, VersionScope, carried
 from metl_gui.core.matrix.blocks import Block, BlockKey, Element, Status
 from metl_gui.core.matrix.document import Document
 from metl_gui.workbench.mapping.suggestions import Suggestion, Suggestions
@@ -28,7 +28,7 @@ class Acceptance:
             element waits for a person's answer.
         blocks: how many blocks the suggestions are of.
         carried: how many elements it sets in other versions of their schemas.
-        left_elsewhere: how many elements it does not set there, though both ends are there.
+        left_there: elements that it does not set there, though both ends are there.
     """
 
     edit: CompositeEdit
@@ -36,7 +36,7 @@ class Acceptance:
     left: tuple[Suggestion, ...]
     blocks: int
     carried: int = 0
-    left_elsewhere: int = 0
+    left_there: tuple[LeftElement, ...] = ()
 
 
 def plan_acceptance(
@@ -47,6 +47,7 @@ def plan_acceptance(
     scope: VersionScope = VersionScope.ALL,
     *,
     entity_versions_too: bool = False,
+    types_too: bool = False,
 ) -> Acceptance:
     """Work out the one edit that sets suggestions; the best are set first, and what does not fit beside them is left.
 
@@ -59,6 +60,7 @@ def plan_acceptance(
         status: what other blocks become; where a second person confirms, they are unconfirmed all the same.
         scope: in which other versions of a schema the element of the same lineages is set, too.
         entity_versions_too: set it in the other versions of entities that keep parallel versions, too.
+        types_too: set it where types differ, too.
 
     Cost: the blocks of the suggestions, and the versions in scope of each.
     """
@@ -70,15 +72,14 @@ def plan_acceptance(
         SetElements(key, tuple(sorted(elements)), status=_status(document, key, status))
         for key, elements in sorted(by_block.items())
     )
-    plan = carried(document, edits, scope, entity_versions_too=entity_versions_too)
-    others = tuple(_without_answers(document, plan.edits))
+    plan = carried(document, edits, scope, types_too=types_too, entity_versions_too=entity_versions_too)
+    others, answers = _without_answers(document, plan.edits)
     set_there = sum(len(edit.ones) for edit in others)
     title = f"Accept {_count(len(accepted), 'suggestion')} {which}"
     title += f" in {len(edits):,} blocks" if len(edits) > 1 else ""
     title += f", with {set_there:,} in other versions" if set_there else ""
-    elsewhere = len(plan.left) + plan.changed - set_there
     edit = CompositeEdit(title, (*edits, *others))
-    return Acceptance(edit, tuple(accepted), tuple(left), len(edits), set_there, elsewhere)
+    return Acceptance(edit, tuple(accepted), tuple(left), len(edits), set_there, (*plan.left, *answers))
 
 
 def accept_best(
@@ -160,12 +161,18 @@ def _status(document: Document, key: BlockKey, status: Status) -> Status:
     return Status.UNCONFIRMED if block is not None and block.is_unconfirmed else status
 
 
-def _without_answers(document: Document, edits: Iterable[SetElements]) -> Iterator[SetElements]:
-    """Leave out of edits what would answer a loss; edits that hold nothing else go."""
+def _without_answers(
+    document: Document, edits: Iterable[SetElements]
+) -> tuple[tuple[SetElements, ...], list[LeftElement]]:
+    """Leave out of edits what would answer a loss, and return it beside them; edits that hold nothing else go."""
+    kept: list[SetElements] = []
+    answers: list[LeftElement] = []
     for edit in edits:
-        ones = tuple(each for each in edit.ones if not answers_loss(document, edit.key, each))
-        if ones:
-            yield replace(edit, ones=ones)
+        left = [each for each in edit.ones if answers_loss(document, edit.key, each)]
+        answers += [LeftElement(edit.key, each, LeftReason.LOSS) for each in left]
+        ones = tuple(each for each in edit.ones if each not in left)
+        kept += [replace(edit, ones=ones)] if ones else []
+    return tuple(kept), answers
 
 
 def _count(number: int, noun: str) -> str:

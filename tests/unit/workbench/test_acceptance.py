@@ -10,7 +10,7 @@ import pytest
 
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.review import RetireBlock
-from metl_gui.core.edits.version_scope import VersionScope
+from metl_gui.core.edits.version_scope import LeftReason, VersionScope
 from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.matrix.blocks import Block, BlockKey, Element, Status
 from metl_gui.core.suggest.block import Candidate
@@ -167,7 +167,8 @@ def test_a_lost_element_of_another_version_is_not_answered_by_what_is_set_in_thi
     blank = suggestions_of(mapped.document, first, [Candidate(Element(0, 0), 1.0, "", True)])[0]
     chosen = replace(blank, element=element(mapped, first, "legacy", "payer_id"))
     plan = plan_acceptance(mapped.document, [chosen], "above 0.50")
-    assert (plan.accepted, plan.carried, plan.left_elsewhere) == ((chosen,), 0, 1)
+    assert (plan.accepted, plan.carried) == ((chosen,), 0)
+    assert [each.reason for each in plan.left_there] == [LeftReason.LOSS]
     mapped.do(plan.edit)
     assert block(mapped, second).open_losses == lost
 

@@ -24,7 +24,7 @@ from metl_gui.ui.widgets.panel_page import PanelPage
 from metl_gui.workbench.demo.sample import SampleFolder
 from metl_gui.workbench.session import Workbench
 from tests.qt.conftest import activate
-from tests.qt.matrix_hand import emptied
+from tests.qt.matrix_hand import blocks, emptied, select
 
 LEFT = Qt.MouseButton.LeftButton
 ROOMY = (1600, 1000)
@@ -175,6 +175,25 @@ def test_panels_give_way_before_the_matrix_shrinks(window: Window) -> None:
         resize(window, *size)
         assert window.map.matrix.height() >= 240, size
         assert window.map.matrix.width() >= 360, size
+
+
+def test_a_panel_has_the_whole_page_beside_the_strips_whichever_was_in_front_before(
+    window: Window, qtbot: QtBot
+) -> None:
+    window.show_page(0)
+    block = blocks(window)[0]
+    select(window, block.key, block.elements[0])
+    resize(window, 640, 400)
+    page = window.map
+    for first, then in (("suggestions", "what_feeds"), ("why", "where_goes"), ("suggestions", "history")):
+        for id_ in (first, then):
+            window.actions_table[id_].trigger()
+            QApplication.processEvents()
+        front = page.front
+        assert front is not None
+        strips = [dock.width() for dock in (page.source_dock, page.target_dock) if dock.isVisible()]
+        wanted = page.width() - sum(strips) - 10
+        qtbot.waitUntil(lambda front=front, wanted=wanted: front.width() >= wanted)
 
 
 def test_a_visit_to_a_small_size_leaves_the_panels_as_a_person_made_them(window: Window, qtbot: QtBot) -> None:

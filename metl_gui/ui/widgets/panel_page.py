@@ -239,9 +239,17 @@ class PanelPage(QMainWindow):
                 elif not dock.isFloating():
                     dock.setVisible(dock is front)
             self._middle_widget.setVisible(front is None)
+            if front is not None:
+                self._give_room(front)
             self._show_tabs()
         finally:
             self._is_turning = False
+
+    def _give_room(self, front: QDockWidget) -> None:
+        """Let the panel in front have all that strips beside it do not need, whatever was in front before."""
+        strips = [dock for dock in self._docks() if self.stays_beside(dock) and not dock.isHidden()]
+        widths = [dock.minimumSizeHint().width() for dock in strips]
+        self.resizeDocks([*strips, front], [*widths, self.width() - sum(widths)], Qt.Orientation.Horizontal)
 
     def _show_tabs(self) -> None:
         names = [self._middle if dock is None else dock.windowTitle() for dock in self._open]

@@ -2,21 +2,37 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QRect
-from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QApplication, QDockWidget, QLabel, QWidget
+from PySide6.QtCore import QRect, QSize, Qt
+from PySide6.QtGui import QImage, QPainter
+from PySide6.QtWidgets import (
+    QApplication,
+    QDockWidget,
+    QLabel,
+    QRadioButton,
+    QStyle,
+    QStyleOptionButton,
+    QVBoxLayout,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
 
 from metl_gui.ui.actions.shortcut_sheet import KeysDialog
 from metl_gui.ui.charts.plots import Plots
 from metl_gui.ui.charts.series import RECORDS
 from metl_gui.ui.context.app_context import PAGES
+from metl_gui.ui.owners.entity_dialog import EntityDialog
 from metl_gui.ui.shell.window import Window
 from metl_gui.ui.theming import theme as themes
+from metl_gui.ui.theming.controller import SCALES
+from metl_gui.ui.widgets.choice import ThemedComboBox
+from metl_gui.ui.widgets.fitted_dialog import LEAST_PX, FittedDialog
 from metl_gui.ui.widgets.table import ScaledTable
+from metl_gui.ui.widgets.tree import paint_branch
 
 _HIDDEN = [number for number, page in enumerate(PAGES) if page != "Map"]
 
@@ -77,6 +93,109 @@ def test_rows_of_tables_are_as_high_after_a_switch_of_the_size_as_when_they_were
     page_looks(window, PAGES.index("Run"))
     assert shown.verticalHeader().defaultSectionSize() == ScaledTable().verticalHeader().defaultSectionSize()
     assert shown.verticalHeader().defaultSectionSize() > shown.fontMetrics().height()
+
+
+def test_rows_of_an_entity_follow_the_size_while_they_are_shown(window: Window) -> None:
+    window.show_page(0)
+    window.actions_table["new_entity"].trigger()
+    (dialog,) = window.findChildren(EntityDialog)
+    heights = []
+    for percent in (100, 200):
+        window.dressing.scale_to(percent)
+        QApplication.processEvents()
+        heights.append(dialog.view.verticalHeader().defaultSectionSize())
+    dialog.reject()
+    assert heights == [28, 56]
+
+
+def test_the_number_of_a_sample_is_never_cut(window: Window) -> None:
+    window.show_page(0)
+    count = window.preview.panel.tools.count
+    window.preview.panel.tools.show_count(0, 16)
+    for percent in SCALES:
+        window.dressing.scale_to(percent)
+        QApplication.processEvents()
+        around = count.style().sizeFromContents(
+            QStyle.ContentsType.CT_PushButton, QStyleOptionButton(), QSize(0, 0), count
+        )
+        words = count.fontMetrics().horizontalAdvance(count.text())
+        assert count.width() >= words + around.width(), percent
+
+
+def filled(image: QImage) -> int:
+    return sum(image.pixelColor(x, y).alpha() > 127 for x in range(image.width()) for y in range(image.height()))
+
+
+@pytest.mark.parametrize("is_open", [False, True])
+def test_the_triangle_beside_a_row_grows_with_the_size(window: Window, is_open: bool) -> None:
+    found = []
+    for percent in (100, 200):
+        window.dressing.scale_to(percent)
+        image = QImage(60, 60, QImage.Format.Format_ARGB32)
+        image.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(image)
+        paint_branch(painter, QRect(0, 0, 50, 60), is_open)
+        painter.end()
+        found.append(filled(image))
+    assert found[1] > 3 * found[0] > 0
+
+
+def test_the_arrow_of_a_combo_box_grows_with_the_size(window: Window) -> None:
+    found = []
+    for percent in (100, 200):
+        window.dressing.scale_to(percent)
+        box = ThemedComboBox(window)
+        box.resize(themes.px(80), themes.px(30))
+        box.ensurePolished()
+        right = box.grab().toImage().copy(box.width() - themes.px(24), themes.px(8), themes.px(20), themes.px(14))
+        dim = themes.current().dim
+        found.append(sum(right.pixelColor(x, y) == dim for x in range(right.width()) for y in range(right.height())))
+        box.deleteLater()
+    assert found[1] > 2 * found[0] > 0
+
+
+@pytest.mark.parametrize("percent", SCALES)
+@pytest.mark.parametrize("is_checked", [False, True])
+def test_a_radio_button_is_round_at_every_size(window: Window, percent: int, is_checked: bool) -> None:
+    window.dressing.scale_to(percent)
+    button = QRadioButton("x", window)
+    button.setChecked(is_checked)
+    button.resize(button.sizeHint())
+    option = QStyleOptionButton()
+    button.initStyleOption(option)
+    box = button.style().subElementRect(QStyle.SubElement.SE_RadioButtonIndicator, option, button)
+    image = button.grab().toImage()
+    ground = image.pixelColor(1, 1)
+    corners = [image.pixelColor(at) for at in (box.topLeft(), box.topRight(), box.bottomLeft(), box.bottomRight())]
+    assert corners == [ground] * 4
+    middle_of_edge = image.pixelColor(box.center().x(), box.top() + 1)
+    assert middle_of_edge != ground
+    button.deleteLater()
+
+
+@pytest.mark.parametrize("name", ["light", "dark"])
+def test_drawings_of_the_style_sheet_are_there_in_the_colour_of_quiet_text(name: str) -> None:
+    theme = themes.load(name)
+    sheet = themes.style_sheet(theme, QApplication.font())
+    found = {Path(path) for path in re.findall(r'url\("([^"]+)"\)', sheet)}
+    assert len(found) == 7
+    for path in found:
+        colour = theme.panel if path.name.startswith("check") else theme.dim
+        assert colour.name().lower() in path.read_text("utf-8").lower(), path.name
+
+
+def test_a_dialog_keeps_the_size_it_was_given_although_it_is_scrolled_on_small_screens(window: Window) -> None:
+    dialog = FittedDialog(window)
+    layout = QVBoxLayout(dialog)
+    tall = QLabel("\n".join(str(line) for line in range(30)))
+    tall.setMinimumSize(300, 380)
+    layout.addWidget(tall)
+    dialog.resize(700, 560)
+    dialog.show()
+    QApplication.processEvents()
+    assert dialog.size() == QSize(700, 560)
+    assert dialog.minimumSizeHint().height() <= LEAST_PX[1]
+    dialog.reject()
 
 
 def test_no_column_of_the_keys_is_squeezed_at_twice_the_size(window: Window) -> None:

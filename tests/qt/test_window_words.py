@@ -11,9 +11,11 @@ import pytest
 
 import metl_gui
 from metl_gui.core.edits.elements import SetElements
+from metl_gui.errors import UserError
 from metl_gui.ui.shell.window import Window
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.window_words import WAYS, in_window
+from metl_gui.workbench.exports import EXPORTS, Export
 from tests.qt.test_history import now
 
 _COMMANDS = re.compile(r"(?<![\w./-])metl [a-z]|(?<![\w-])--[a-z]")
@@ -35,6 +37,12 @@ def test_no_text_of_the_program_comes_through_with_a_command_in_it() -> None:
     assert [text for text in every if _COMMANDS.search(in_window(text))] == []
 
 
+@pytest.mark.parametrize("export", EXPORTS.values(), ids=EXPORTS)
+def test_a_format_is_described_without_commands(export: Export) -> None:
+    words = (export.title, *export.limits, *(text for each in export.options for text in (each.title, *each.values)))
+    assert [text for text in words if in_window(text) != text] == []
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -50,6 +58,21 @@ def test_no_text_of_the_program_comes_through_with_a_command_in_it() -> None:
 )
 def test_what_names_no_command_stays_and_what_does_becomes_a_way_in_the_window(text: str, words: str) -> None:
     assert in_window(text).strip() == words
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (
+            UserError("Nothing was loaded yet", "There is no file.", "Load it."),
+            "Nothing was loaded yet. There is no file. Load it.",
+        ),
+        (UserError("Nothing is there."), "Nothing is there."),
+        (UserError("Nothing is there", hint="Load it…"), "Nothing is there. Load it…"),
+    ],
+)
+def test_an_error_in_one_line_is_sentences(error: UserError, words: str) -> None:
+    assert dialogs.in_one_line(error) == words
 
 
 def test_every_way_that_is_named_is_in_the_menus(window: Window) -> None:

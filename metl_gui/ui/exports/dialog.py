@@ -24,6 +24,7 @@ from metl_gui.ui.widgets.labels import Elided
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label
 from metl_gui.ui.widgets.two_line_list import LineModel, TwoLines, line_view
+from metl_gui.ui.widgets.window_words import in_window
 from metl_gui.workbench.exports import EXPORTS, Export
 from metl_gui.workbench.exports.files import ExportResult, export_published
 from metl_gui.workbench.session import Workbench
@@ -186,7 +187,9 @@ class ExportDialog(FittedDialog):
         self.open_file.setVisible(result is not None and result.path.suffix in _OPENED)
         self.says_title.setText(_BEFORE if result is None else _AFTER)
         sentences = self.chosen.limits if result is None else result.says
-        self.says.show_sentences(sentences or ["Nothing: it holds all that there is to say."])
+        self.says.show_sentences(
+            [in_window(each) for each in sentences] or ["Nothing: it holds all that there is to say."]
+        )
         if result is not None:
             self.outcome.setText(_result_words(result))
 

@@ -24,9 +24,38 @@ _LONGEST_LIVE_PX, _SHORT_LIVE_PX, _LEAST_LIVE_PX = 330, 150, 110
 _SPARK_PX = 170
 _UNDO_PAD_PX = 28
 _LONGEST_COUNT = "999"
-_SEARCH_PX, _LEAST_SEARCH_PX = 210, 90
+_SEARCH_PX, _LEAST_SEARCH_PX, _SEARCH_PAD_PX = 210, 90, 26
 _FORMS = 6
 """How many ways there are to be narrower than what the width alone leaves out."""
+
+
+class SearchLine(QLineEdit):
+    """Says of itself as much as it has room for.
+
+    Args:
+        key: that puts the keyboard into it.
+    """
+
+    def __init__(self, key: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._key = key
+        self._fit()
+
+    def show_key(self, key: str) -> None:
+        """Say which key it has now, empty for none."""
+        self._key = key
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Say less where there is less room, and nothing in halves."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        room = self.width() - themes.px(_SEARCH_PAD_PX)
+        forms = (f"Search everywhere     {self._key}".rstrip(), "Search everywhere", "Search")
+        wide = self.fontMetrics().horizontalAdvance
+        self.setPlaceholderText(next((form for form in forms if wide(form) <= room), forms[-1]))
 
 
 class HeadBar(QWidget):
@@ -51,8 +80,7 @@ class HeadBar(QWidget):
         self.pages[1].reserve_count(_LONGEST_COUNT)
         self._group = QButtonGroup(self)
         self.undo = KeyButton("↶  Nothing to undo")
-        self.search = QLineEdit()
-        self.search.setPlaceholderText("Search everywhere     Ctrl+F")
+        self.search = SearchLine("Ctrl+F")
         self.search.setAccessibleName("Search everywhere")
         self.search.setClearButtonEnabled(True)
         self.search.setMinimumWidth(_SEARCH_PX)
@@ -71,7 +99,7 @@ class HeadBar(QWidget):
         self._live_words = ("", "", "")
         self._run_key, self._form = "F5", 0
         self.menu = QToolButton()
-        self.menu.setText("▾")
+        self.menu.setProperty("kind", "pages")
         self.menu.setAccessibleName("Pages")
         self.menu.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self._build()
@@ -119,7 +147,7 @@ class HeadBar(QWidget):
         self._run_key = keys["run"]
         self._fit()
         find = keys.get("find", "")
-        self.search.setPlaceholderText(f"Search everywhere     {find}".rstrip())
+        self.search.show_key(find)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Leave out what can be read elsewhere when there is no room for it."""

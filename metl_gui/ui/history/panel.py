@@ -250,13 +250,17 @@ class HistoryPanel(Surface):
         self.split.setStretchFactor(0, 5)
         self.split.setStretchFactor(1, 4)
         self.split.setSizes([500, 400])
-        for part in (states, right):
-            part.setMinimumSize(themes.px(_LEAST_PX), themes.px(_LEAST_PX // 3))
+        self.dress()
         self.split.setHandleWidth(1)
         self.split.setChildrenCollapsible(False)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(12, 2, 12, 8)
         layout.addWidget(self.split)
+
+    def dress(self) -> None:
+        """Follow the scale: two states at least stay in sight above what they changed."""
+        for part in filter(None, (self.split.widget(0), self.split.widget(1))):
+            part.setMinimumSize(themes.px(_LEAST_PX), themes.px(_LEAST_PX // 3))
 
     def _connect(self) -> None:
         self.box.textChanged.connect(self._filtering.start)

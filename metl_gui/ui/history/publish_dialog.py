@@ -100,7 +100,7 @@ class PublishDialog(FittedDialog):
         found = outcome.value
         if found is None:
             if outcome.error is not None:
-                self.checks.setText(" ".join(dialogs.words_of(outcome.error)))
+                self.checks.setText(dialogs.in_one_line(outcome.error))
             return
         self.meaning.setText(_meaning(found))
         rows = [(TwoLines(p.message, _facts(p), p.severity.value, _KINDS[p.severity]), p) for p in found.problems]

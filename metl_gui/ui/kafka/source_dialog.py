@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
 
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.runs.kafka import is_kafka, parse_address
-from metl_gui.errors import MetlError, UserError
+from metl_gui.errors import UserError
 from metl_gui.ui.jobs.jobs import JobOutcome, Jobs, NewestJob
 from metl_gui.ui.kafka.servers_box import ServersBox, servers_of
 from metl_gui.ui.project.text import ago, number_of
@@ -130,6 +130,7 @@ class TopicPane(QWidget):
         columns = self.table.horizontalHeader()
         for at in (0, 1):
             columns.setSectionResizeMode(at, QHeaderView.ResizeMode.Interactive)
+            columns.resizeSection(at, themes.px(110))
         columns.setSectionResizeMode(2, QHeaderView.ResizeMode.Stretch)
         self.table.setTextElideMode(Qt.TextElideMode.ElideRight)
         self.whole = QPlainTextEdit()
@@ -163,7 +164,7 @@ class TopicPane(QWidget):
     def show_outcome(self, outcome: JobOutcome[TopicContents]) -> None:
         """Show what was found in a topic, or why nothing was."""
         if outcome.value is None:
-            self.say(self.title.text(), _words_of(outcome.error) if outcome.error is not None else "")
+            self.say(self.title.text(), dialogs.in_one_line(outcome.error) if outcome.error is not None else "")
             return
         look = outcome.value
         counted = f"{number_of(look.partitions, 'partition')}, {look.offsets:,} offsets"
@@ -192,10 +193,6 @@ def _cells(each: ShownMessage) -> tuple[TableCell, ...]:
 
 def _line(text: str) -> str:
     return " ".join(text[:400].split())
-
-
-def _words_of(error: MetlError) -> str:
-    return " ".join(dialogs.words_of(error)).replace("\n", " ")
 
 
 _SIZE = (1_000, 620)

@@ -166,7 +166,7 @@ class MessagePanel(QFrame):
 
     def _take(self, outcome: JobOutcome[list[KeptRecord]]) -> None:
         self.records = outcome.value or []
-        self._failure = " ".join(dialogs.words_of(outcome.error)).replace("\n", " ") if outcome.error else ""
+        self._failure = dialogs.in_one_line(outcome.error) if outcome.error else ""
         self._at = 0
         self._show()
 

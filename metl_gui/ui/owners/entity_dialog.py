@@ -131,6 +131,10 @@ class EntityDialog(FittedDialog):
         self.wanted.emit(edit)
         super().accept()
 
+    def dress(self) -> None:
+        """Follow the scale."""
+        self.view.verticalHeader().setDefaultSectionSize(themes.px(28))
+
     def showEvent(self, event: QShowEvent) -> None:
         """Begin with the keyboard where one writes."""
         super().showEvent(event)
@@ -309,6 +313,7 @@ class EntityDialog(FittedDialog):
         layout.addLayout(head)
         layout.addWidget(split, 1)
         layout.addLayout(foot)
+        self.dress()
         self.resize(themes.px(860), themes.px(620))
 
     def _connect(self) -> None:
@@ -360,7 +365,6 @@ def _table_view(table: EntityTable) -> QTableView:
     view.setTabKeyNavigation(False)
     view.verticalHeader().hide()
     view.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-    view.verticalHeader().setDefaultSectionSize(themes.px(28))
     view.setWordWrap(False)
     view.setShowGrid(True)
     header = view.horizontalHeader()

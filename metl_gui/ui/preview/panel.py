@@ -26,6 +26,7 @@ from metl_gui.ui.preview.text import Ends, PreviewLayout, PreviewText, ValueSpan
 from metl_gui.ui.project.document import OpenProject
 from metl_gui.ui.project.panel_updater import PanelUpdater
 from metl_gui.ui.project.selection import Selected, Selection, place_of_version
+from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.trees.node import action_named
 from metl_gui.ui.widgets.dock import Surface
 from metl_gui.ui.widgets.pill import KeyButton
@@ -96,6 +97,11 @@ class PreviewTools(QWidget):
         super().resizeEvent(event)
         self._fit()
 
+    def dress(self) -> None:
+        """Follow the scale."""
+        self._fit()
+        self.updateGeometry()
+
     def say_keys(self, action_named: Callable[[str], QAction | None]) -> None:
         """Say in the tooltips by which keys the buttons can be had, as a person may have changed them."""
         names = {
@@ -115,7 +121,8 @@ class PreviewTools(QWidget):
         return [self.back, self.forward] if self._whole else []
 
     def _room(self, words: str, buttons: list[QPushButton]) -> QSize:
-        of_count = self.count.fontMetrics().horizontalAdvance(self._words(words)) + 2 * _PAD_PX if self._whole else 0
+        around = self.count.fontMetrics().horizontalAdvance(self._words(words)) + 2 * themes.px(_PAD_PX)
+        of_count = around if self._whole else 0
         width = of_count + sum(button.sizeHint().width() + _GAP_PX for button in buttons)
         return QSize(width, self.back.sizeHint().height())
 

@@ -65,6 +65,8 @@ SMALL = 0.92
 """Size of secondary text as a share of the system font."""
 
 
+_DRAWINGS = ("check", "tick", "more", "arrow-down", "arrow-up", "arrow-left", "arrow-right")
+"""Small drawings of the style sheet: those of Qt's own style do not grow with the size."""
 _PIXELS = re.compile(r"(?<![\w.])([3-9]|\d{2,})px")
 """Sizes of the style sheet that scale; lines of 1 and 2 px stay lines."""
 
@@ -291,9 +293,18 @@ def style_sheet(theme: Theme, font: QFont) -> str:
     names = {name: value.name() for name, value in tokens.items() if isinstance(value, QColor)}
     names |= {"small": f"{size * SMALL:.2f}", "title": f"{size * 1.28:.2f}", "figure": f"{size * 1.6:.2f}"}
     names["mono"] = mono().family()
-    names["check"] = (resources() / "themes" / f"check-{theme.name}.svg").as_posix()
-    sheet = string.Template((resources() / "themes" / "window.qss").read_text("utf-8")).substitute(names)
-    return _PIXELS.sub(lambda found: f"{px(int(found[1]))}px", sheet)
+    names |= {name: (resources() / "themes" / f"{name}-{theme.name}.svg").as_posix() for name in _DRAWINGS}
+    names |= _round_sizes()
+    sheet = (resources() / "themes" / "window.qss").read_text("utf-8")
+    scaled_sheet = _PIXELS.sub(lambda found: f"{px(int(found[1]))}px", sheet)
+    return string.Template(scaled_sheet).substitute({name.replace("-", "_"): text for name, text in names.items()})
+
+
+def _round_sizes() -> dict[str, str]:
+    """Return sizes of a round button: Qt draws one as a square whose corners are rounder than half of it."""
+    half = px(7)
+    ring = px(5)
+    return {"half": f"{half}", "hollow": f"{2 * half - 4}", "ring": f"{ring}", "dot": f"{2 * (half - ring)}"}
 
 
 def small(bold: bool = False) -> QFont:

@@ -381,7 +381,7 @@ class WarehouseController(QObject):
         if outcome.value is not None:
             panel.show_load(outcome.value.load, self._loaded_place, is_dry=self._is_dry)
         elif outcome.error is not None:
-            panel.say("failed", "bad", " ".join(dialogs.words_of(outcome.error)))
+            panel.say("failed", "bad", dialogs.in_one_line(outcome.error))
         else:
             panel.say("stopped", "plain", "Nothing of it is in the target.")
 
@@ -390,13 +390,13 @@ class WarehouseController(QObject):
         if outcome.value is not None:
             panel.show_audit(outcome.value, self._proved_place)
         elif outcome.error is not None:
-            panel.say("not audited", "bad", " ".join(dialogs.words_of(outcome.error)))
+            panel.say("not audited", "bad", dialogs.in_one_line(outcome.error))
 
     def _rebuilt(self, outcome: JobOutcome[LoadReport]) -> None:
         if outcome.value is not None:
             self.page.load.show_load(outcome.value, self._proved_place)
         elif outcome.error is not None:
-            self.page.load.say("not rebuilt", "bad", " ".join(dialogs.words_of(outcome.error)))
+            self.page.load.say("not rebuilt", "bad", dialogs.in_one_line(outcome.error))
 
     # all else
 

@@ -66,13 +66,13 @@ class LateTrials(QObject):
         if outcome.value is not None:
             self.ask(self._move)
         elif outcome.error is not None:
-            self._page.timeline.show_would_be(" ".join(dialogs.words_of(outcome.error)), ())
+            self._page.timeline.show_would_be(dialogs.in_one_line(outcome.error), ())
 
     def _answered(self, outcome: JobOutcome[WouldBe]) -> None:
         if outcome.value is not None:
             self._page.timeline.show_would_be(outcome.value.words, outcome.value.versions)
         elif outcome.error is not None:
-            self._page.timeline.show_would_be(" ".join(dialogs.words_of(outcome.error)), ())
+            self._page.timeline.show_would_be(dialogs.in_one_line(outcome.error), ())
 
 
 # Tasks of jobs. What they import would keep the window from being shown: parsers of SQL, and the database.

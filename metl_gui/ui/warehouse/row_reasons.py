@@ -78,7 +78,7 @@ class RowReasons(QObject):
     def _offer_facts(self, outcome: JobOutcome[tuple[tuple[str, ...], ...]]) -> None:
         table = self._page.shown
         if outcome.error is not None:
-            self._context.notify(" ".join(dialogs.words_of(outcome.error)), is_good=False)
+            self._context.notify(dialogs.in_one_line(outcome.error), is_good=False)
         elif outcome.value is not None:
             choices = [ChoiceRow(TwoLines(", ".join(key), ""), key) for key in outcome.value]
             chooser = Chooser(f"Fact of {table}, by its grain", choices, self._context.window, typed="Why {} is so")
@@ -97,7 +97,7 @@ class RowReasons(QObject):
 
     def _told(self, outcome: JobOutcome[ExplainedRow]) -> None:
         if outcome.error is not None:
-            self._context.notify(" ".join(dialogs.words_of(outcome.error)), is_good=False)
+            self._context.notify(dialogs.in_one_line(outcome.error), is_good=False)
         elif outcome.value is not None:
             reason = outcome.value.reason
             named = f"{reason.table} {', '.join(reason.key)}"
@@ -123,7 +123,7 @@ class RowReasons(QObject):
 
     def _found(self, outcome: JobOutcome[BroughtMessage]) -> None:
         if outcome.error is not None:
-            self._context.notify(" ".join(dialogs.words_of(outcome.error)), is_good=False)
+            self._context.notify(dialogs.in_one_line(outcome.error), is_good=False)
         elif outcome.value is not None:
             self.message_wanted.emit(outcome.value)
 

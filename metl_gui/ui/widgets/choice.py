@@ -160,8 +160,9 @@ class ThemedComboBox(QComboBox):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         theme = themes.current()
-        painter.setPen(QPen(theme.dim if self.isEnabled() else theme.faint, 1.4))
+        scale = themes.scale()
+        painter.setPen(QPen(theme.dim if self.isEnabled() else theme.faint, 1.4 * scale))
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        x, y = self.width() - 13.0, self.height() / 2
-        painter.drawPolyline([QPointF(x - 4, y - 2), QPointF(x, y + 2), QPointF(x + 4, y - 2)])
+        tip = QPointF(self.width() - 13.0 * scale, self.height() / 2)
+        painter.drawPolyline([tip + corner * scale for corner in (QPointF(-4, -2), QPointF(0, 2), QPointF(4, -2))])
         painter.end()

@@ -117,6 +117,13 @@ def words_of(error: MetlError) -> tuple[str, str]:
     return "Something went wrong inside METL Workbench", f"{error}\nThe log has the details."
 
 
+def in_one_line(error: MetlError) -> str:
+    """Return an error as sentences of one line, for where there is room for words alone."""
+    title, text = words_of(error)
+    end = "" if not text or title.endswith((".", "!", "?", ":", "…")) else "."
+    return f"{title}{end} {text}".strip().replace("\n", " ")
+
+
 def lay_out(
     dialog: QDialog,
     above: Sequence[QWidget],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, QSize
+from PySide6.QtCore import QEvent, QObject, QSize, Qt
 from PySide6.QtWidgets import QDialog, QVBoxLayout, QWidget
 
 from metl_gui.ui.jobs.timers import pause
@@ -62,7 +62,8 @@ class FittedDialog(QDialog):
         self.setMinimumSize(0, 0)
         self.setMaximumSize(themes.NO_LIMIT_PX, themes.NO_LIMIT_PX)
         wished = self._wish.expandedTo(inner.minimumSizeHint())
-        self.resize((before if self.isVisible() else self.sizeHint()).expandedTo(wished))
+        has_size = self.isVisible() or self.testAttribute(Qt.WidgetAttribute.WA_Resized)
+        self.resize((before if has_size else self.sizeHint()).expandedTo(wished))
         if focus is not None:
             focus.setFocus()
 

@@ -123,12 +123,15 @@ class GroupedModel(QAbstractItemModel, Generic[AnyGroup, Row]):
         return self.colour(row, column) if role == Qt.ItemDataRole.ForegroundRole else None
 
 
+_OPEN = (QPointF(-3.5, -2), QPointF(3.5, -2), QPointF(0, 2.5))
+_CLOSED = (QPointF(-2, -3.5), QPointF(-2, 3.5), QPointF(2.5, 0))
+
+
 def paint_branch(painter: QPainter, rect: QRect, is_open: bool) -> None:
     """Draw the triangle into the last part of a row's indentation."""
-    x, y = rect.right() - 7.0, rect.center().y() + 0.5
-    shape = [QPointF(x - 3.5, y - 2), QPointF(x + 3.5, y - 2), QPointF(x, y + 2.5)]
-    if not is_open:
-        shape = [QPointF(x - 2, y - 3.5), QPointF(x - 2, y + 3.5), QPointF(x + 2.5, y)]
+    scale = themes.scale()
+    at = QPointF(rect.right() - 7.0 * scale, rect.center().y() + 0.5)
+    shape = [at + corner * scale for corner in (_OPEN if is_open else _CLOSED)]
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)
@@ -143,7 +146,11 @@ class BranchView(QTreeView):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setUniformRowHeights(True)
-        self.setIndentation(14)
+        self.dress()
+
+    def dress(self) -> None:
+        """Follow the scale."""
+        self.setIndentation(themes.px(14))
 
     def drawBranches(self, painter: QPainter, rect: QRect, index: QModelIndex | QPersistentModelIndex) -> None:
         """Draw a triangle beside what can be opened, on the row's own ground."""

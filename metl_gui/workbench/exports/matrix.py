@@ -84,7 +84,7 @@ def _writing(text_of: Callable[[Document, bool], str]) -> Write:
     return write
 
 
-_LIMITS = ("Comments of blocks and who decided what are not carried; --format csv carries the comments.",)
+_LIMITS = ("Comments of blocks and who decided what are not carried; csv carries the comments.",)
 
 JSON = Export(
     "json", "The whole matrix as JSON, for programs and for Git", ".json", _writing(json_text), limits=_LIMITS

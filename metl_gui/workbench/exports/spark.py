@@ -119,7 +119,7 @@ SPARK = Export(
     _write,
     is_folder=True,
     limits=(
-        "It reads and writes files under paths that all workers see: no topics (metl run does), no hdfs:// or s3://.",
+        "It reads and writes files under paths that all workers see: no topics, no hdfs:// or s3://.",
         "It stays with this state: what is published later needs another export.",
         "The cluster's Python needs pyarrow, pandas, msgspec and numpy (numba for speed), which are not carried along.",
     ),

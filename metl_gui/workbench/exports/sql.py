@@ -65,7 +65,7 @@ SOURCE = Option(
     ROWS,
     (ROWS, MESSAGES),
 )
-COLUMN = Option("column", "the column with the messages, for --source debezium", "value")
+COLUMN = Option("column", "the column with the messages, of changes captured by Debezium", "value")
 
 LIMITS = (
     "A query reads values of rows and messages as they stand: a text that stands for an unavailable value stays.",

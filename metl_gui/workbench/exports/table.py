@@ -79,7 +79,7 @@ HEADER = (*COLUMNS, *OPTIONAL_COLUMNS)
 
 LIMITS = (
     "A held block has no rows: what is left of it counts only once somebody has decided.",
-    "Trees, keys, lineages and settings are not in a table; --format json carries them.",
+    "Trees, keys, lineages and settings are not in a table; json carries them.",
 )
 
 
@@ -124,7 +124,7 @@ def _write_csv(document: Document, choices: Choices, path: Path, watch: Watch) -
 
 
 CSV = Export(
-    "csv", "The mapping as a table that metl map reads back", ".csv", _write_csv, limits=LIMITS, options=(SAFE_CELLS,)
+    "csv", "The mapping as a table that can be read back", ".csv", _write_csv, limits=LIMITS, options=(SAFE_CELLS,)
 )
 
 

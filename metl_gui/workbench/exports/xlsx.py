@@ -225,11 +225,11 @@ def _says(document: Document, choices: Choices) -> Iterator[str]:
 
 XLSX = Export(
     "xlsx",
-    "A workbook for people that metl map reads back",
+    "A workbook for people that can be read back",
     ".xlsx",
     _write,
     limits=(
-        "Trees, keys, lineages and settings are not in the sheet that is read back; --format json carries them.",
+        "Trees, keys, lineages and settings are not in the sheet that is read back; json carries them.",
         f"At most {MAX_ROWS - 1:,} elements fit.",
     ),
 )

@@ -315,6 +315,31 @@ def test_what_a_pasted_range_leaves_is_told_line_by_line(
     assert told == [("1 element of ranges of versions left", "Line 1: s@1:be@1: an end is taken")] * 2
 
 
+def test_a_pasted_range_of_many_versions_is_shown_before_anything_is_done(
+    opened: Callable[[Versions], Window],
+) -> None:
+    window = opened([("a", "b")] * (MOST_UNASKED + 2))
+    before, last = window.project.value, str(MOST_UNASKED + 2)
+    QApplication.clipboard().setText(f"s\t*\ta\tbe\t1\ta\ns\t..{MOST_UNASKED}\tb\tbe\t1\tb\n")
+    window.map.matrix.setFocus()
+    window.actions_table["paste_block"].trigger()
+    shown = dialog(window)
+    assert window.project.value is before
+    assert shown.heading.text() == f"Map {2 * MOST_UNASKED + 2} attributes from the clipboard, in {last} versions?"
+    assert not shown.alone.isVisible()
+    window.map.edits.choose(VersionScope.THIS)
+    click(window, last, "b", "b")
+    QTest.keyClick(shown, Qt.Key.Key_Return, CONTROL)
+    assert pairs(window, "1") == pairs(window, last) == {("a", "a"), ("b", "b")}
+    assert said(window) == f"{2 * MOST_UNASKED + 2} mapped from the clipboard."
+    window.project.undo()
+    assert (pairs(window, "1"), pairs(window, last)) == (set(), {("b", "b")})
+
+    QApplication.clipboard().setText("\n".join(f"s\t{label}\tb\tbe\t1\tb" for label in range(1, int(last) + 1)))
+    window.actions_table["paste_block"].trigger()
+    assert pairs(window, "1") == {("b", "b")}
+
+
 def test_only_in_this_version_takes_the_others_back(opened: Callable[[Versions], Window]) -> None:
     window = opened(FOUR)
     click(window, "1", "a", "a")

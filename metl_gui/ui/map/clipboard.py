@@ -158,6 +158,7 @@ class Clipboard(QObject):
                 f"{done.changed:,} mapped from the clipboard{same}",
                 self._why_left(done.left),
                 VersionScope.THIS if done.names_versions else None,
+                is_range=done.names_ranges,
             )
         else:
             words = f"{done.unchanged:,} mapped from the clipboard already"

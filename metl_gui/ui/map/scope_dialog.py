@@ -95,7 +95,7 @@ class ScopeDialog(FittedDialog):
             self.heading.setText(f"{title}: what was left")
             self.do.setText(f"Map in {others}, too" if plan.edits else "Map these, too")
         else:
-            versions = others if planned.is_done else number_of(planned.others + 1, "version")
+            versions = number_of(planned.versions, "version")
             self.heading.setText(f"{title}, in {versions}?")
             self.do.setText(f"Do it in {versions}")
         elements, where = number_of(plan.changed, "element"), number_of(planned.others, "other version")
@@ -103,9 +103,10 @@ class ScopeDialog(FittedDialog):
         self.words.setVisible(bool(plan.edits))
         self.left_heading.setText(left_words(plan.left) or "Nothing is left")
         self.model.show_rows([(left_row(planned.document, each), each) for each in plan.left[:_SHOWN]])
-        self.do.setEnabled(bool(plan.edits))
-        self.preview.setVisible(bool(plan.edits))
-        self.preview.ask((lambda: _asked(planned)) if plan.edits else None)
+        can_do = bool(plan.edits) or not planned.is_done
+        self.do.setEnabled(can_do)
+        self.preview.setVisible(can_do)
+        self.preview.ask((lambda: _asked(planned)) if can_do else None)
 
     def _build(self) -> None:
         for label in (self.heading, self.words, self.left_heading):
@@ -114,7 +115,7 @@ class ScopeDialog(FittedDialog):
         self.types.setVisible(self._types > 0)
         self.entities.setChecked(self._planned.entity_versions_too)
         self.entities.setVisible(self._planned.has_parallel_versions)
-        self.alone.setVisible(not self._planned.is_done)
+        self.alone.setVisible(not self._planned.is_done and bool(self._planned.plan.edits))
         can_do = not self._is_done or self._types > 0 or self._planned.has_parallel_versions
         self.do.setVisible(can_do)
         lists = QHBoxLayout()

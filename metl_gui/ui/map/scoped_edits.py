@@ -64,6 +64,7 @@ class ScopedEdit:
         types_too, entity_versions_too: what was chosen along.
         is_done: whether the versions that are shown are so already, so that only the others change.
         only: the blocks of others that take part, ``None`` for all in scope.
+        is_range: whether the versions that are shown were named as a range, so that many of them are a scope, too.
     """
 
     document: Document
@@ -77,6 +78,18 @@ class ScopedEdit:
     entity_versions_too: bool = False
     is_done: bool = False
     only: frozenset[BlockKey] | None = None
+    is_range: bool = False
+
+    @property
+    def versions(self) -> int:
+        """How many versions change."""
+        own = () if self.is_done else self.edits
+        return len({edit.key[0] for edit in (*own, *self.plan.edits)})
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether it is shown before it is done."""
+        return (self.versions if self.is_range else self.others) > MOST_UNASKED
 
     @property
     def others(self) -> int:
@@ -209,6 +222,8 @@ class ScopedEdits(QObject):
         said: str = "",
         instead: Instead | None = None,
         scope: VersionScope | None = None,
+        *,
+        is_range: bool = False,
     ) -> None:
         """Do edits of the versions that are shown, with what they mean in the others.
 
@@ -218,6 +233,7 @@ class ScopedEdits(QObject):
             said: what is told of them, without a full stop; empty for one element, which is seen.
             instead: what else one may want then.
             scope: the other versions that take part, ``None`` for those that are chosen.
+            is_range: whether the versions that are shown were named as a range.
         """
         if not self._may_edit():
             return
@@ -228,7 +244,9 @@ class ScopedEdits(QObject):
 
         def plan() -> ScopedEdit:
             found = carried(document, own, wide, entity_versions_too=rows)
-            return ScopedEdit(document, own, found, title, said, instead, wide, entity_versions_too=rows)
+            return ScopedEdit(
+                document, own, found, title, said, instead, wide, entity_versions_too=rows, is_range=is_range
+            )
 
         is_large = reach > _AT_ONCE and wide is not VersionScope.THIS
         work_out(self._jobs if is_large else None, "Looking at other versions", plan, self._planned)
@@ -292,7 +310,7 @@ class ScopedEdits(QObject):
         return self._may_edit() and self._project.do(edit)
 
     def _planned(self, planned: ScopedEdit) -> None:
-        if planned.others > MOST_UNASKED:
+        if planned.is_wide:
             self.asked.emit(planned)
         else:
             self.do_planned(planned)

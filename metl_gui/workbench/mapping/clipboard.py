@@ -21,6 +21,7 @@ from metl_gui.registry.tables.mapping_table import COLUMNS, LineProblem, Mapping
 from metl_gui.workbench.addresses import known_block_name
 from metl_gui.workbench.exports.table import CellWriter
 from metl_gui.workbench.mapping.table import LeftLine, MapMode, RowConflict, plan_mapping
+from metl_gui.workbench.mapping.version_ranges import may_be_range
 
 _SEPARATORS = ("\t", ";", ",")
 _FITS = f"Copy either two columns, source and target, or {', '.join(COLUMNS)}."
@@ -43,6 +44,7 @@ class Paste:
         unchanged: lines that said what was so already.
         conflicts: lines that cannot be followed.
         left: elements of ranges of versions that are not set.
+        names_ranges: whether a line names several versions at once.
     """
 
     edits: tuple[SetElements, ...]
@@ -51,6 +53,7 @@ class Paste:
     unchanged: int
     conflicts: tuple[RowConflict, ...]
     left: tuple[LeftLine, ...] = ()
+    names_ranges: bool = False
 
     @property
     def title(self) -> str:
@@ -76,7 +79,8 @@ def plan_paste(document: Document, text: str, key: BlockKey | None) -> Paste:
     done = plan_mapping(document, table, MapMode.ADD)
     if done.conflicts:
         return Paste((), names_versions, 0, done.unchanged, done.conflicts)
-    return Paste(done.edits, names_versions, done.changed, done.unchanged, (), done.left)
+    is_ranged = any(may_be_range(label) for label in {row.schema_version for row in table.rows})
+    return Paste(done.edits, names_versions, done.changed, done.unchanged, (), done.left, is_ranged)
 
 
 def snippet(document: Document, elements: Mapping[BlockKey, Iterable[Element]]) -> str:

@@ -94,6 +94,11 @@ class RangePlan:
 NO_RANGES = RangePlan((), 0, 0, ())
 
 
+def may_be_range(label: str) -> bool:
+    """Return whether what a line says of the version is written as several are; one may be called so."""
+    return label.strip() == EVERY or DOTS in label
+
+
 def versions_meant(document: Document, schema_name: str, label: str, all_versions: bool) -> RowVersions | None:
     """Return the versions that a line means, ``None`` where it names one.
 
@@ -106,7 +111,7 @@ def versions_meant(document: Document, schema_name: str, label: str, all_version
     Raises:
         EditError: there is no such schema or version, or the range ends before it begins.
     """
-    if not all_versions and label != EVERY and DOTS not in label:
+    if not all_versions and not may_be_range(label):
         return None
     schema = find_schema(document, Side.EXTRACTION, schema_name)
     ids, named = schema.version_ids, document.extraction.labelled(schema.id, label)

@@ -15,8 +15,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog, QLabel
 
 from metl_gui.core.edits.elements import SetElements
+from metl_gui.core.edits.entities import declared
 from metl_gui.core.edits.versions import AddVersion
-from metl_gui.core.matrix.blocks import Block, Element
+from metl_gui.core.matrix.blocks import Block, Element, Status
 from metl_gui.core.project.version_tasks import ValueProfile, VersionTask, Waiting
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Side
@@ -211,6 +212,36 @@ def test_a_new_attribute_is_mapped_to_what_lost_its_source_first(deciding: Windo
     QTest.keyClick(chooser.box, Qt.Key.Key_Return)
     QApplication.processEvents()
     assert fed(deciding)["legacy_code"] == "channel"
+
+
+def test_a_new_attribute_is_mapped_in_later_versions_that_have_it_too(deciding: Window) -> None:
+    item, document = deciding.review.item, deciding.project.value
+    assert item is not None
+    own, target = document.extraction.version(item.key[0]), document.cdm.version(item.key[1]).at_path("currency")
+    attributes = (*declared(own), AttributeDeclaration("more", "string"))
+    name = document.extraction.schema(own.schema_id).name
+    deciding.project.do(AddVersion(Side.EXTRACTION, VersionDeclaration(name, attributes, "3")))
+    later = deciding.project.value.extraction.schema(own.schema_id).version_ids[-1]
+    assert target is not None
+    for key in (item.key, (later, item.key[1])):
+        found = deciding.project.value.matrix.block(*key)
+        assert found is not None
+        deciding.project.do(SetElements(key, zeros=tuple(each for each in found.elements if each.q == target.id)))
+    button = next(each for each in deciding.review.detail.fresh.buttons if each.accessibleName() == "Map channel…")
+    QTest.mouseClick(button, LEFT)
+    QTest.keyClicks(chooser_of(deciding).box, "currency")
+    QTest.keyClick(chooser_of(deciding).box, Qt.Key.Key_Return)
+    QApplication.processEvents()
+    assert fed(deciding)["currency"] == "channel"
+    source = deciding.project.value.extraction.version(later).at_path("channel")
+    there = deciding.project.value.matrix.block(later, item.key[1])
+    assert source is not None
+    assert there is not None
+    assert Element(target.id, source.id) in there.elements
+    assert there.status is Status.NEEDS_REVIEW
+    assert deciding.notice.words.text() == "Mapped here and in 1 other version."
+    deciding.project.undo()
+    assert "currency" not in fed(deciding)
 
 
 def test_mapping_it_in_another_view_takes_its_card_away(deciding: Window) -> None:

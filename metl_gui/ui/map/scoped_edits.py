@@ -251,6 +251,10 @@ class ScopedEdits(QObject):
         is_large = reach > _AT_ONCE and wide is not VersionScope.THIS
         work_out(self._jobs if is_large else None, "Looking at other versions", plan, self._planned)
 
+    def do_and_later(self, edit: SetElements) -> None:
+        """Do an edit that answers what came with a version, which holds for later versions as well."""
+        self.do((edit,), scope=VersionScope.LATER)
+
     def apply_to_others(self, key: BlockKey) -> None:
         """Map all other versions as a block is mapped, where their ends are free."""
         document = self._project.value

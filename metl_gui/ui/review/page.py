@@ -141,9 +141,11 @@ class ReviewPage(PanelPage):
 
     Signals:
         seen: the page has come to the front.
+        edit_wanted: a ``SetElements`` that answers what came with its version.
     """
 
     seen = Signal()
+    edit_wanted = Signal(object)
 
     def __init__(self, project: OpenProject, selection: Selection, parent: QWidget | None = None) -> None:
         super().__init__("reviewPage", "Decision", _LEAST_PX, parent)
@@ -469,11 +471,11 @@ class ReviewPage(PanelPage):
 
     def _joined(self, element: Element) -> None:
         if self.item is not None:
-            self._project.do(SetElements(self.item.key, (element,), comment=self._take_comment()))
+            self._joined_later((self.item.key, element))
 
     def _joined_later(self, wanted: tuple[BlockKey, Element]) -> None:
         key, element = wanted
-        self._project.do(SetElements(key, (element,), comment=self._take_comment()))
+        self.edit_wanted.emit(SetElements(key, (element,), comment=self._take_comment()))
 
     def _take_comment(self) -> str:
         words = self.comment.text().strip()

@@ -316,8 +316,8 @@ class Window(QMainWindow):
         self.spark.ended.connect(self.first_steps.refresh)
         self.history.live.changed.connect(self.first_steps.refresh)
         self.lists.said.connect(self.notify)
-        self.suggest.said.connect(self._tell_said)
-        self.preview.said.connect(self._tell_said)
+        for told in (self.suggest.said, self.preview.said, self.map.said):
+            told.connect(self._tell_said)
         self.preview.run_wanted.connect(self.run)
         self.preview.panel.retold.connect(self.actions_table.refresh)
         self.spark.ended.connect(self.project.read_samples_again)
@@ -325,9 +325,9 @@ class Window(QMainWindow):
         for marks in (page.edits.switched, page.sides.switched, page.planes.arranged, suggestions.changed):
             marks.connect(self.actions_table.refresh)
         self.imports.like_others.connect(self.map.edits.map_like_others)
+        self.review.edit_wanted.connect(self.map.edits.do_and_later)
         self.map.import_wanted.connect(self.imports.ask_and_import)
         self.map.entity_wanted.connect(self.actions_table["new_entity"].trigger)
-        self.map.said.connect(self._tell_said)
         self.map.review_wanted.connect(self._show_review)
         self.second_matrix.loss_picked.connect(self._show_loss)
         self.start.new_wanted.connect(self.commands.new_project)

@@ -367,6 +367,26 @@ def test_what_was_left_is_told_and_types_can_be_mapped_after_all(opened: Callabl
     assert [pairs(window, label) for label in "123"] == [{("a", "a")}, {("b", "a")}, {("a", "a")}]
 
 
+def test_where_an_end_is_taken_the_cursor_and_the_question_say_that_only_this_version_changes(
+    opened: Callable[[Versions], Window],
+) -> None:
+    window = opened([("a", "b"), ("a", "b")])
+    click(window, "1", "a", "a")
+    for source, target, words in (
+        ("a", "a", "all 2 versions"),
+        ("b", "b", "all 2 versions"),
+        ("b", "a", "this version"),
+    ):
+        select(window, key_of(window, "1"), element(window, "1", source, target))
+        assert window.map.edits.words_at(window.selection.current) == words
+    click(window, "1", "b", "a")
+    sheet = window.map.sheet
+    assert sheet is not None
+    assert sheet.text.text() == "Taken now: a → a. Other versions stay as they are."
+    QTest.keyClick(sheet, Qt.Key.Key_R)
+    assert (pairs(window, "1"), pairs(window, "2")) == ({("b", "a")}, {("a", "a")})
+
+
 def test_many_versions_are_shown_before_anything_is_done(opened: Callable[[Versions], Window]) -> None:
     window = opened([("a",)] * (MOST_UNASKED + 2))
     state = window.project.value.state

@@ -81,6 +81,8 @@ def describe(document: Document, conflict: ElementConflict) -> tuple[str, str]:
     if conflict.can_swap:
         other = next(e for e in conflict.swap().ones if e != conflict.wanted)
         text += f" Swapping sets {pair(other)} too."
+    if len(document.extraction.schema(version.schema_id).version_ids) > 1:
+        text += " Other versions stay as they are."
     return title, text
 
 

@@ -21,6 +21,7 @@ from metl_gui.core.matrix.document import Document
 from metl_gui.core.search.todo import marks_taken
 from metl_gui.core.trees.trees import Tree
 from metl_gui.ui.jobs.jobs import CommandResult, Jobs, work_out
+from metl_gui.ui.map.conflict import ElementConflict, toggle
 from metl_gui.ui.project.document import OpenProject
 from metl_gui.ui.project.selection import Selected
 from metl_gui.ui.project.text import block_words, number_of
@@ -189,7 +190,10 @@ class ScopedEdits(QObject):
         return f"{self.scope.value}{' and the other versions of an entity' if self.entity_versions_too else ''}"
 
     def words_at(self, selected: Selected) -> str:
-        """Say which versions an edit of a cell holds for; nothing where its versions are the only ones that have it."""
+        """Say which versions an edit of a cell holds for; nothing where its versions are the only ones that have it.
+
+        Where an end is taken it replaces or swaps, which holds for the version that is shown.
+        """
         key, element, tree = selected.block, selected.element, self._project.value.extraction
         if key is None or element is None or not self._project.can_edit:
             return ""
@@ -197,13 +201,13 @@ class ScopedEdits(QObject):
         if attribute is None:
             return ""
         schema = tree.schema(tree.schema_of(key[0]))
-        if self._places[:2] != (
-            tree,
-            schema.id,
-        ):  # each step of the pointer asks, and a schema may have 10,000 versions
+        # Each step of the pointer asks, and a schema may have 10,000 versions.
+        if self._places[:2] != (tree, schema.id):
             self._places = tree, schema.id, lineage_places(tree, schema.id)
-        words = _scope_words(self._places[2][attribute.lineage], schema.version_ids.index(key[0]), self.scope)
-        rows = self._other_rows(key[1], element.q) if self.entity_versions_too else 0
+        is_taken = isinstance(toggle(self._project.value, key, element), ElementConflict)
+        scope = VersionScope.THIS if is_taken else self.scope
+        words = _scope_words(self._places[2][attribute.lineage], schema.version_ids.index(key[0]), scope)
+        rows = self._other_rows(key[1], element.q) if self.entity_versions_too and not is_taken else 0
         return f"{words or 'this version'}, {rows:,} more of the entity" if rows else words
 
     def _other_rows(self, entity_version: int, attribute: int) -> int:

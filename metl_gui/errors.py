@@ -26,6 +26,13 @@ import difflib
 from collections.abc import Iterable
 
 
+def in_sentences(*parts: str) -> str:
+    """Write parts of a message one behind the other, each of them ended before the next one."""
+    said = [part for part in parts if part]
+    ended = [part if part.endswith((".", "!", "?", ":", ";", "…")) else f"{part}." for part in said[:-1]]
+    return " ".join([*ended, *said[-1:]])
+
+
 class MetlError(Exception):
     """Base of every error this program raises on purpose."""
 
@@ -46,7 +53,7 @@ class UserError(MetlError):
         self.hint = hint
 
     def __str__(self) -> str:
-        return " ".join(part for part in (self.title, self.text, self.hint) if part)
+        return in_sentences(self.title, self.text, self.hint)
 
 
 class EditError(UserError):

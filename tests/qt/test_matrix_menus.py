@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
 from PySide6.QtCore import QPoint
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from metl_gui.ui.matrix.layout.camera import fitted
 from metl_gui.ui.matrix.layout.ghost_lines import LostHere
+from metl_gui.ui.project.selection import Selected
 from metl_gui.ui.shell.window import Window
 from tests.qt.conftest import activate
 from tests.qt.matrix_hand import LEFT, NONE, at_cell, blocks, open_menu, shows_cells, take_entry
@@ -31,6 +33,39 @@ def test_the_menu_of_a_ghost_selects_its_block_and_opens_its_card(window: Window
     assert window.review.item is not None
     assert window.review.item.key == lost[0]
     assert window.project.value is document
+
+
+@pytest.mark.parametrize("place", ["cell", "tile", "header", "narrow band"])
+def test_the_menu_of_a_place_selects_it_and_holds_what_can_be_done_there(window: Window, place: str) -> None:
+    activate(window)
+    matrix, document = window.map.matrix, window.project.value
+    block = blocks(window)[0]
+    at = at_cell(window, block.key, block.elements[0])
+    if place in ("tile", "narrow band"):
+        matrix.fit()
+        box = matrix.cell_box(block.key, block.elements[0])
+        assert box is not None
+        at = box.center()
+    if place == "header":
+        at = QPoint(at.x(), 6)
+    if place == "narrow band":
+        at = QPoint(at.x(), round(matrix.panes.corner.box().height()) - 6)
+    window.selection.choose(Selected())
+    menu = open_menu(matrix.viewport(), at)
+    entries = [action.text() for action in menu.actions() if action.text()]
+    menu.close()
+    selected = window.selection.current
+    assert window.project.value is document
+    assert "Copy link" in entries
+    if place in ("header", "narrow band"):
+        assert selected.source is not None
+        assert selected.target is None
+        assert {"Fold the chosen columns", "Pin the chosen columns"} <= set(entries)
+    else:
+        assert selected.source is not None
+        assert selected.target is not None
+        assert "Fold the chosen columns" not in entries
+        assert (selected.element is not None) == (place == "cell")
 
 
 def test_the_menu_of_the_overview_map_fits_everything_and_leaves_the_selection(window: Window) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QPoint, QRect, QSize, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QApplication, QScrollArea, QStyle, QStyleOptionFrame, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QScrollArea, QStyle, QStyleOptionFrame, QWidget
 from pytestqt.qtbot import QtBot
 
 from metl_gui.ui.context.app_context import PAGES
@@ -335,6 +335,22 @@ def test_a_strip_opens_its_tree_as_a_drawer_which_goes_with_the_focus(window: Wi
     resize(window, *ROOMY)
     assert page.targets.view.isVisible()
     assert not page.targets.is_folded
+
+
+@pytest.mark.parametrize("percent", [100, 150, 200])
+@pytest.mark.parametrize("lines", [1, 4, 9, 16])
+def test_no_line_of_a_question_is_cut(window: Window, percent: int, lines: int) -> None:
+    window.dressing.scale_to(percent)
+    text = "These words are long enough for a line and a half of a small dialog, or so it seems.\n" * lines
+    dialog = dialogs.QuestionDialog("Is it?", text, [("yes", "Yes"), ("no", "No")], window)
+    dialogs.show(dialog)
+    QApplication.processEvents()
+    room = dialog.screen().availableSize()
+    assert dialog.width() <= room.width()
+    assert dialog.height() <= room.height()
+    for label in dialog.findChildren(QLabel):
+        assert label.height() >= label.heightForWidth(label.width()), label.text()[:20]
+    dialog.reject()
 
 
 def test_a_dialog_that_needs_more_than_the_smallest_screen_is_scrolled_to_its_buttons(window: Window) -> None:

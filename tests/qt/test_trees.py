@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtCore import QModelIndex, QRectF, Qt
+from PySide6.QtGui import QImage, QPainter
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 from pytestqt.qtbot import QtBot
 
@@ -20,13 +22,16 @@ from metl_gui.core.search.query import parse
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.project.document import DocumentChange
+from metl_gui.ui.project.notes import NOTHING
 from metl_gui.ui.project.selection import NodeRef
 from metl_gui.ui.shell.window import Window
+from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.theming.marks import MarkShape
 from metl_gui.ui.trees import contents
 from metl_gui.ui.trees.model import FACTS_ROLE, ROOT, TreeModel
 from metl_gui.ui.trees.node import RowFacts
-from metl_gui.ui.trees.view import found_parts
+from metl_gui.ui.trees.view import _paint_words, found_parts
+from metl_gui.ui.widgets.pill import pill_width
 from metl_gui.workbench.session import Workbench
 from tests.qt.random_documents import some_document
 
@@ -364,3 +369,22 @@ def test_found_letters_stand_out_in_the_rows_and_esc_shows_everything_again(wind
         assert panel.box.text() == ""
         assert panel.view.rows.sought == ()
     assert panel.model.shown_count[0] == panel.model.shown_count[1]
+
+
+@pytest.mark.usefixtures("dressed")
+def test_a_pill_goes_before_it_takes_the_room_of_a_name() -> None:
+    def painted(width: int, facts: RowFacts) -> QImage:
+        image = QImage(width, 24, QImage.Format.Format_ARGB32)
+        image.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(image)
+        _paint_words(painter, QRectF(image.rect()), facts, NOTHING, is_selected=False)
+        painter.end()
+        return image
+
+    bare = RowFacts("fx.payments.chargebacks")
+    with_pill = replace(bare, pill=("3 lost", "review"))
+    name = themes.text_width(bare.name, themes.scaled(1.0))
+    for room in range(20, 200, 6):
+        width = round(name) + room
+        is_shown = painted(width, with_pill) != painted(width, bare)
+        assert is_shown == (room > pill_width("3 lost") + 14), room

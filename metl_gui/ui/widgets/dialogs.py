@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
-from metl_gui.errors import MetlError, UserError
+from metl_gui.errors import MetlError, UserError, in_sentences
 from metl_gui.ui.project.document import OpenProject
 from metl_gui.ui.widgets.fitted_dialog import FittedDialog
 from metl_gui.ui.widgets.pill import ValueButton
@@ -119,9 +119,7 @@ def words_of(error: MetlError) -> tuple[str, str]:
 
 def in_one_line(error: MetlError) -> str:
     """Return an error as sentences of one line, for where there is room for words alone."""
-    title, text = words_of(error)
-    end = "" if not text or title.endswith((".", "!", "?", ":", "…")) else "."
-    return f"{title}{end} {text}".strip().replace("\n", " ")
+    return in_sentences(*words_of(error)).replace("\n", " ")
 
 
 def lay_out(

@@ -27,6 +27,9 @@ class FittedDialog(QDialog):
         """Fit the dialog before it is seen."""
         if visible and not self.isVisible():
             self._fit()
+            if not self.testAttribute(Qt.WidgetAttribute.WA_Resized):
+                self.resize(self._whole())  # Qt's own way cuts words that take more than two thirds of the screen
+                self.setAttribute(Qt.WidgetAttribute.WA_Resized, False)
         super().setVisible(visible)
         if visible:
             self._bound()
@@ -42,10 +45,20 @@ class FittedDialog(QDialog):
         if layout is None:
             return
         least, needed = QSize(*LEAST_PX), layout.totalMinimumSize().expandedTo(self.minimumSize())
+        if layout.hasHeightForWidth():
+            width = self.width() if self.isVisible() else self._whole().width()
+            needed = needed.expandedTo(QSize(0, layout.totalMinimumHeightForWidth(width)))
         if self._scrolled is None and (needed.width() > least.width() or needed.height() > least.height()):
             self._wish = self.minimumSize()
             self._wrap()
         self._bound()
+
+    def _whole(self) -> QSize:
+        """Return how large it is with all its words in sight."""
+        size, layout = self.sizeHint().expandedTo(self.minimumSize()), self.layout()
+        if layout is not None and layout.hasHeightForWidth():
+            size.setHeight(max(size.height(), layout.totalHeightForWidth(size.width())))
+        return size
 
     def _wrap(self) -> None:
         layout = self.layout()

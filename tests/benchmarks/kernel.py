@@ -59,6 +59,7 @@ def cases(rounds: int, quick: bool) -> Iterator[Case]:
         ("envelopes with schemas", _with_schema, _again, _TARGET),
         ("envelopes with members in any order", partial(_shuffled, dice), _again, None),
         ("envelopes with names of escapes", _with_escaped_names, _again, None),
+        ("CloudEvents", _cloud_event, _again, None),
     )
     for name, write, again, target in kinds:
         events = [_event(dice, number, count) for number in range(count)]
@@ -334,6 +335,25 @@ def _with_escaped_names(event: _Event) -> bytes:
     for name in event.row:
         raw = raw.replace(b'"%b":' % name.encode(), b'"\\u%04x%b":' % (ord(name[0]), name[1:].encode()))
     return raw
+
+
+def _cloud_event(event: _Event) -> bytes:
+    """Write the same change as the converter for CloudEvents does."""
+    content = orjson.loads(event.envelope)
+    source = content["source"]
+    more = {f"iodebezium{name.replace('_', '')}": text if text is None else str(text) for name, text in source.items()}
+    written = {
+        "id": f"name:fx;lsn:{source['lsn']};txId:{source['txId']};sequence:{source['sequence']}",
+        "source": "/debezium/postgresql/fx",
+        "specversion": "1.0",
+        "type": "io.debezium.connector.postgresql.DataChangeEvent",
+        "time": "2026-11-20T23:22:58.094Z",
+        "datacontenttype": "application/json",
+        "iodebeziumop": event.op,
+        **more,
+        "data": {"before": content["before"], "after": content["after"]},
+    }
+    return orjson.dumps(written)
 
 
 def _row_schema(names: tuple[str, ...]) -> dict[str, Any]:

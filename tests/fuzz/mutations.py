@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from random import Random
 from typing import TypeAlias
@@ -13,6 +14,12 @@ Mutation: TypeAlias = Callable[[Random, bytes, Sequence[bytes]], bytes]
 
 _TOKENS = tuple(text.encode("utf-8", "surrogatepass") for text in (*ATOMS, *PLACEHOLDERS))
 _BROKEN = tuple(text.encode("utf-8", "surrogatepass") for text in BROKEN)
+_NUMBER = re.compile(rb'"[0-9]{1,20}"')
+_NUMBERS = (
+    *(b'"0"', b'"00"', b'"06"', b'"7"', b'"-1"', b'" 1"', b'"1 "', b'"1x"', b'"x1"', b'"1.5"', b'""', b'"1\\u0031"'),
+    *(b'"' + b"1" * length + b'"' for length in (15, 16, 17, 19, 20, 40)),
+    *(b"8", b"-1", b"1.5", b"1e3", b"null", b"[1]", b"{}", b"true", b"1" * 17),
+)
 _BITS = (
     *(
         b'"',
@@ -130,6 +137,15 @@ def _unescape(dice: Random, raw: bytes, _: Sequence[bytes]) -> bytes:
     return raw if at < 0 else raw[:at] + raw[at + 1 :]
 
 
+def _digits(dice: Random, raw: bytes, _: Sequence[bytes]) -> bytes:
+    """Put another number, or what is nearly one, in place of a text of digits."""
+    found = list(_NUMBER.finditer(raw))
+    if not found:
+        return raw
+    start, stop = dice.choice(found).span()
+    return raw[:start] + dice.choice(_NUMBERS) + raw[stop:]
+
+
 def _space(dice: Random, raw: bytes, _: Sequence[bytes]) -> bytes:
     """Put space, or what is none, behind a token."""
     at = raw.find(dice.choice((b",", b":", b"{", b"}", b"[", b'"')), dice.randrange(len(raw) + 1))
@@ -161,5 +177,5 @@ def _respell(dice: Random, raw: bytes, _: Sequence[bytes]) -> bytes:
 _MUTATIONS: tuple[Mutation, ...] = (
     *(_flip, _insert, _overwrite, _remove, _repeat, _cut, _splice, _member, _member, _deepen, _lengthen, _lengthen),
     *(_value, _respell) * 8,
-    *(_escape, _unescape, _space) * 3,
+    *(_escape, _unescape, _space, _digits) * 3,
 )

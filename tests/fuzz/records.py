@@ -87,12 +87,14 @@ class Writer:
             return self._carried(table, self.envelope(table, None), None)
         version = dice.choice(table.versions)
         how = dice.random()
-        if how < 0.6:
+        if how < 0.55:
             text = self.envelope(table, version)
-        elif how < 0.8:
+        elif how < 0.75:
             text = self.flattened(version)
-        elif how < 0.88:
-            return self._encoded(self.cloud_event(table, version))
+        elif how < 0.9:
+            text = self.cloud_event(table, version)
+            if dice.random() < 0.4:
+                return self._encoded(text)
         else:
             text = self.row(version) if dice.random() < 0.8 else self.envelope(table, None)
         if dice.random() < 0.25:
@@ -169,6 +171,13 @@ class Writer:
         most = "9223372036854775807", "-9223372036854775808", "9223372036854775808", "1" * 16, "1" * 17, "1" * 40
         return self.dice.choice((*most, "null", '"12"', "1.5", "1e3", "-1", "-0", "0", "[12]", "{}", "true", '""'))
 
+    def _event_time(self) -> str:
+        """Write a time of a commit as text, as connectors do, or nearly."""
+        if self.dice.random() < 0.8:
+            return f'"163405248{self.dice.randrange(1000, 10000)}"'
+        most = '"0"', '"00"', '"06"', f'"{"1" * 16}"', f'"{"1" * 17}"', '"9223372036854775808"', '"1\\u0031"', '" 1"'
+        return self.dice.choice((*most, '"-1"', '"1.5"', '"1x"', '"x1"', "[1]", self._time(), self._commit()))
+
     def _snapshot(self) -> str:
         """Write what a source says of a snapshot, most often as connectors do."""
         return self.dice.choice(_SNAPSHOTS if self.dice.random() < 0.9 else _ODD_SNAPSHOTS)
@@ -233,10 +242,14 @@ class Writer:
             *(("type", '"io.debezium.connector.postgresql.DataChangeEvent"'), ("time", '"2026-08-22T10:00:00Z"')),
             *(("datacontenttype", '"application/json"'), ("iodebeziumop", op)),
             *(("iodebeziumname", json.dumps(server)), ("iodebeziumschema", json.dumps(place))),
-            *(("iodebeziumtable", json.dumps(name)), ("iodebeziumlsn", '"5"'), ("iodebeziumtsms", '"6"')),
+            *(("iodebeziumtable", json.dumps(name)), ("iodebeziumlsn", '"5"'), ("iodebeziumtsms", self._event_time())),
             *(("iodebeziumtxId", "null"), ("iodebeziumtxid", "null"), ("iodebeziumsequence", '"[null,\\"5\\"]"')),
-            ("data", data if dice.random() < 0.95 else dice.choice(('"YQ=="', "null", "1"))),
+            ("data", data if dice.random() < 0.95 else dice.choice(('"YQ=="', "null", "1", "{}", '{"after":1}'))),
         ]
+        if dice.random() < 0.1:
+            members.pop(dice.randrange(len(members)))
+        if dice.random() < 0.2:
+            members.append((dice.choice(("iodebeziumdb", "iodebeziumcollection", "before", "op")), '"c"'))
         for name, text in (("txtotalorder", '"1"'), ("snapshot", self._snapshot()), ("ord", '"3"')):
             if dice.random() < 0.3:
                 members.append((f"iodebezium{name}", text))

@@ -118,6 +118,11 @@ class MessagePaths(NamedTuple):
         return sum(sum(map(len, some)) for some in self) <= _KEPT_LETTERS
 
     @property
+    def committed(self) -> int:
+        """The number of the value that is the time of the commit."""
+        return self.snapshot - 1
+
+    @property
     def snapshot(self) -> int:
         """The number of the value that says whether a snapshot read the row."""
         return len(self.key) + len(self.origin) + _SINGLE_VALUES - 1

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import random
 import shutil
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -146,6 +148,121 @@ def test_members_in_any_order_are_mapped_by_machine_code() -> None:
         hits.append(ours.hits)
     assert hits[-1] == 20 * len(changes)
     assert len(loaded(fast).shapes.hashes) < 10
+
+
+def inferred() -> Plan:
+    """Make the same schema with a version that no schema in a message names."""
+    written = json.loads(plans.encode(plan()))
+    written["schemas"][0]["versions"][0]["is_inferred"] = True
+    return plan_of(written)
+
+
+def cloud_event(
+    row: object, op: str = "c", before: object = None, schema: object = None, **more: Any
+) -> dict[str, Any]:
+    """Make a change as a CloudEvent; ``None`` takes a member away."""
+    data: object = {"before": before, "after": row}
+    if schema is not None:
+        data = {"schema": schema, "payload": data}
+    place = {"iodebeziumname": "srv", "iodebeziumschema": "pub", "iodebeziumtable": "t0"}
+    event: dict[str, Any] = {
+        "id": "1",
+        "specversion": "1.0",
+        "type": "io.debezium",
+        "source": "/debezium",
+        "iodebeziumop": op,
+        **place,
+    }
+    event |= {
+        "iodebeziumtsms": "1795216978094",
+        "iodebeziumsnapshot": "false",
+        "iodebeziumlsn": "7",
+        "data": data,
+        **more,
+    }
+    return {name: value for name, value in event.items() if value is not None}
+
+
+HALF = {"type": "struct", "fields": [{"field": "after", "type": "struct", "fields": []}], "name": "srv.pub.t0.Envelope"}
+
+
+@pytest.mark.parametrize("schema", [None, HALF])
+@pytest.mark.parametrize(
+    "event",
+    [
+        *[
+            partial(cloud_event, ROW, op, iodebeziumsnapshot=said)
+            for op, said in (("c", "true"), ("r", "last"), ("u", None))
+        ],
+        partial(cloud_event, ROW, "u", ROW | {"id": 2}),
+        partial(cloud_event, ROW, "u", ROW),
+        partial(cloud_event, None, "d", ROW),
+        partial(cloud_event, None, "t"),
+        partial(cloud_event, ROW, "m"),
+        partial(cloud_event, ROW | {"sum": "__debezium_unavailable_value"}),
+        partial(cloud_event, ROW, iodebeziumord="3", iodebeziumtxtotalorder="2"),
+        partial(cloud_event, ROW, iodebeziumtsms=None),
+        partial(cloud_event, ROW, iodebeziumtsms=5),
+        partial(cloud_event, ROW, iodebeziumtsms="0"),
+    ],
+)
+def test_cloud_events_are_mapped_by_machine_code(event: Callable[..., dict[str, Any]], schema: object) -> None:
+    made, dice = event(schema=schema), random.Random(3)
+    carrier = {"topic": "srv.pub.t0", "partition": 0, "offset": 5, "timestamp": 77, "key": '{"id":4}'}
+    carried = [
+        carrier | {"value": made},
+        carrier | {"value": json.dumps(made)},
+        carrier | {"value": shuffled(dice, made)},
+    ]
+    raws = [json.dumps(value).encode() for value in (made, shuffled(dice, made), *carried)]
+    ours, theirs = both(inferred(), raws * 2)
+    assert not differences(ours, theirs)
+    assert not ours.set_aside
+    assert ours.hits == len(raws) * 2
+
+
+@pytest.mark.parametrize("time", ["00", "06", "-1", "1.5", "x", "", "1" * 17, [1], {}, True, 1.5, "12 "])
+def test_a_time_of_a_cloud_event_that_is_rare_is_read_by_the_reference(time: object) -> None:
+    raws = [json.dumps(cloud_event(ROW, iodebeziumtsms=one)).encode() for one in ("5", time, "5")]
+    ours, theirs = both(plan(), raws)
+    assert not differences(ours, theirs)
+    assert ours.hits == 2
+
+
+def test_cloud_events_whose_data_is_anything_else_become_what_the_reference_makes_of_them() -> None:
+    bare = {"schema": HALF, "payload": None}
+    datas: list[object] = [
+        {},
+        "AAAA",
+        1,
+        [],
+        {"after": 1},
+        bare,
+        bare | {"payload": 1},
+        bare | {"payload": {"before": ROW}},
+    ]
+    halves: list[object] = [None, {}, 1]
+    datas += [{"schema": half, "payload": {"before": ROW}} for half in halves]
+    events = [cloud_event(ROW, op, data=data) for data in datas for op in "cd"]
+    events += [cloud_event(ROW, op, data=None) for op in "ud"]
+    events += [{"schema": HALF, "payload": one} for one in (cloud_event(ROW), cloud_event(ROW, schema=HALF))]
+    events += [cloud_event(ROW, data=None, data_base64="AAAA"), cloud_event(None, "d", ROW) | {"op": "c", "after": {}}]
+    values = [{"topic": "srv.pub.t0", "key": {"id": 1}, "value": event} for event in events]
+    aside = [{"topic": "srv.pub.t0", "data": {"before": ROW}, "value": event} for event in events]
+    for known in (plan(), inferred()):
+        ours, theirs = both(known, [json.dumps(one).encode() for one in (*events, *values, *aside, *events)])
+        assert not differences(ours, theirs)
+
+
+def test_a_schema_around_a_cloud_event_and_one_within_it_are_told_apart() -> None:
+    topic = {"topic": "srv.pub.t0"}
+    events = [partial(cloud_event, ROW, iodebeziumlsn=str(number)) for number in range(4)]
+    around = [topic | {"value": {"schema": HALF, "payload": event()}} for event in events[:2]]
+    within = [topic | {"value": event(schema=HALF)} for event in events[2:]]
+    for order in (around + within, within + around):
+        ours, theirs = both(inferred(), [json.dumps(one).encode() for one in order])
+        assert not differences(ours, theirs)
+        assert ours.hits == 4
 
 
 def test_another_order_that_stays_is_learned_and_then_guessed() -> None:

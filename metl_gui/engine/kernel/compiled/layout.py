@@ -53,7 +53,8 @@ STATE_WORDS: Final = next(_places) // WORD
 DONE, REFUSED, LACKS_SHAPE, LACKS_TEXT, LACKS_PROGRAM, LACKS_HALF, LACKS_PAIR, LACKS_ROOM = range(8)
 
 # Roles of objects (object_scan).
-TOP, BODY, INNER, SOURCE, BEFORE, AFTER, TRANSACTION, KEY, KEY_BODY, REGISTERS, FIRST_NESTED = range(11)
+TOP, BODY, INNER, DATA, DATA_BODY, SOURCE, BEFORE, AFTER, TRANSACTION = range(9)
+KEY, KEY_BODY, REGISTERS, FIRST_NESTED = range(9, 13)
 ROLES = FIRST_NESTED + MOST_NESTED
 
 # The head of a role: members, hash of their names, role around it, last slot, schema half, shape where it is told;
@@ -66,9 +67,10 @@ SLOT_NAME, SLOT_NAME_LENGTH, SLOT_WORD, SLOT_VALUE, SLOT_LENGTH, SLOT_HASH = ran
 SLOT_BYTES = 6 * WORD
 ROLE_BYTES = MOST_MEMBERS * SLOT_BYTES
 
-# Slots that no name has: the position of the record, its time, and one that is never null and writes nothing.
+# Slots that no name has: the position of the record, its time, one that is never null and writes nothing, the time of
+# the commit of a CloudEvent without its quotes.
 POSITION = REGISTERS * ROLE_BYTES
-TIME, NOTHING = POSITION + SLOT_BYTES, POSITION + 2 * SLOT_BYTES
+TIME, NOTHING, COMMITTED = (POSITION + SLOT_BYTES * number for number in range(1, 4))
 
 # Facts of a shape: where in an object members of these names stand, -1 where they do not; then flags, its names as they
 # are guessed, its names as they are compared, how many; its names by hash, 0 where another shape has the same ones in
@@ -77,11 +79,15 @@ FACTS = (
     "topic", "value", "message", "key", "partition", "offset", "timestamp", "part", "schema", "payload", "op",
     "before", "after", "source", "transaction", "ts_ms", "__op", "__deleted", "status", "name", "db", "table",
     "collection", "headers", "snapshot", "__source_snapshot", "__snapshot",
+    "data", "iodebeziumop", "iodebeziumtsms", "iodebeziumsnapshot",
+    "iodebeziumname", "iodebeziumschema", "iodebeziumdb", "iodebeziumtable", "iodebeziumcollection",
 )  # fmt: skip
 (
     F_TOPIC, F_VALUE, F_MESSAGE, F_KEY, F_PARTITION, F_OFFSET, F_TIMESTAMP, F_PART, F_SCHEMA, F_PAYLOAD, F_OP,
     F_BEFORE, F_AFTER, F_SOURCE, F_TRANSACTION, F_TS_MS, F_ROW_OP, F_DELETED, F_STATUS, F_NAME, F_DB, F_TABLE,
     F_COLLECTION, F_HEADERS, F_SNAPSHOT, F_ROW_SOURCE_SNAPSHOT, F_ROW_SNAPSHOT,
+    F_DATA, F_EVENT_OP, F_EVENT_TS_MS, F_EVENT_SNAPSHOT,
+    F_EVENT_NAME, F_EVENT_SCHEMA, F_EVENT_DB, F_EVENT_TABLE, F_EVENT_COLLECTION,
 ) = range(0, WORD * len(FACTS), WORD)  # fmt: skip
 FACT_FLAGS = WORD * len(FACTS)
 FACT_GUESSES, FACT_NAMES, FACT_COUNT, FACT_INDEX, FACT_ORDER, FACT_STREAK = (
@@ -92,7 +98,7 @@ FACT_BYTES = FACT_FLAGS + 7 * WORD
 STEADY = 16
 """An order of names that comes so often in a row is a shape of its own from then on."""
 
-IS_BROKEN, IS_REFUSED, IS_WRAPPER, IS_WITH_SCHEMA, IS_ENVELOPE, IS_TRANSACTION = (1 << bit for bit in range(6))
+IS_BROKEN, IS_REFUSED, IS_WRAPPER, IS_WITH_SCHEMA, IS_ENVELOPE, IS_TRANSACTION, IS_EVENT = (1 << n for n in range(7))
 
 # The outermost object of a message, in the order of its members; its shape is known before any message comes.
 MESSAGE_NAMES = b"topic", b"partition", b"offset", b"timestamp", b"key", b"headers", b"value"

@@ -18,7 +18,7 @@ from metl_gui.engine.kernel.compiled import layout as at
 from metl_gui.engine.kernel.compiled.avro.records import SchemaPlaceholders
 from metl_gui.engine.kernel.compiled.programs import Sending, Unsteady, program_of
 from metl_gui.engine.kernel.compiled.tables import Tables, bytes_at, facts_of
-from metl_gui.engine.kernel.compiled.traced_record import TracedObject, Tracer, path_of, traced, traced_object
+from metl_gui.engine.kernel.compiled.traced_record import TracedObject, Tracer, path_of, traced
 from metl_gui.engine.kernel.outcomes import BatchOutput, RecordOutput
 from metl_gui.engine.kernel.plan import SchemaPlan, VersionPlan, version_name
 from metl_gui.engine.kernel.reference import RecordContext, ReferenceKernel, forms_of
@@ -35,6 +35,7 @@ _KEY_BITS, _CHANGE_BITS, _NUMBER_BITS = 20, 2, 20
 _LEVEL_SHIFT = 24
 _ENVELOPE_OPS = frozenset({*range(at.OP_C, at.OP_M + 1), at.OP_T})
 _EMPTY = b""
+_NOWHERE = -1
 
 
 class _Left(Exception):
@@ -160,9 +161,12 @@ class _Lesson:
         self.change_answer = _bits(answers, at.CHANGE_SHIFT, _CHANGE_BITS)
         self.nested_answer = _bits(answers, at.NESTED_SHIFT, _NUMBER_BITS)
         self.field_answer = _bits(answers, at.FIELD_SHIFT, _NUMBER_BITS)
-        self.is_envelope = b"op" in self.tables.names(self.body) and self.op in _ENVELOPE_OPS
+        names = self.tables.names(self.body)
+        self.is_event = {b"specversion", b"type"}.issubset(names) and self.op in _ENVELOPE_OPS
+        self.is_change = self.is_event or (b"op" in names and self.op in _ENVELOPE_OPS)
+        self.holder = self._holder()
         self.row_role = self.body
-        if self.is_envelope:
+        if self.is_change:
             self.row_role = at.BEFORE if self.op == at.OP_D else at.AFTER
         self.tracer = Tracer(self.tables)
         self.inner: dict[int, int] = {}
@@ -183,7 +187,7 @@ class _Lesson:
         schema, version = self._version(told)
         self._look_within(schema)
         self._ask_field(schema)
-        if self.op == at.OP_D or (not self.is_envelope and self.key_answer == 0):
+        if self.op == at.OP_D or (not self.is_change and self.key_answer == 0):
             self._ask_key()
         if self.learner.names_unavailable(self.nested_answer):
             self.tracer.deciding = forms_of(schema.placeholder)
@@ -211,7 +215,9 @@ class _Lesson:
         recorder, found = self._run(self._traced(()))
         if found.schema != told.schema:
             raise _Left
-        sending = Sending(recorder.sent, "", self._times(), self._committed(), frozenset(), wants_key=False)
+        sending = Sending(
+            recorder.sent, "", self._times(), self._committed(), frozenset(), wants_key=False, is_event=self.is_event
+        )
         return program_of(sending, self.tables, self.learner.output)
 
     def _version(self, found: RecordContext) -> tuple[SchemaPlan, VersionPlan]:
@@ -259,9 +265,18 @@ class _Lesson:
         first = role * at.ROLE_BYTES
         return [(first + number * at.SLOT_BYTES, name) for number, name in enumerate(self.tables.names(role))]
 
+    def _holder(self) -> int:
+        """Return the role of the object that the rows are in: of a CloudEvent its data, or the payload there."""
+        if not self.is_event:
+            return self.body
+        if not self.tables.is_scanned(at.DATA) or self.tables.parent(at.DATA) != self.body:
+            return _NOWHERE
+        return at.DATA_BODY if set(self.tables.names(at.DATA)) == {b"schema", b"payload"} else at.DATA
+
     def _has(self, role: int) -> bool:
         """Say whether the body has an object in a role; one of the wrapper may have its name."""
-        return self.tables.is_scanned(role) and self.tables.parent(role) == self.body
+        holder = self.holder if role in (at.BEFORE, at.AFTER) else self.body
+        return self.tables.is_scanned(role) and self.tables.parent(role) == holder
 
     def _slot(self, role: int, name: str) -> int:
         if not (role in (self.body, at.TOP) or self._has(role)):
@@ -299,7 +314,7 @@ class _Lesson:
         return paths
 
     def _ask_change(self, paths: Sequence[str]) -> None:
-        if self.op != at.OP_U or not self.is_envelope or self.change_answer or not paths:
+        if self.op != at.OP_U or not self.is_change or self.change_answer or not paths:
             return
         if not self._has(at.BEFORE) or not self.tables.names(at.BEFORE):
             return
@@ -309,11 +324,12 @@ class _Lesson:
             raise _Asked(at.ASK_CHANGE, len(pairs), *(slot for pair in pairs for slot in pair))
 
     def _traced(self, kept: tuple[bytes, ...]) -> Wrapped:
-        value = self._envelope(kept) if self.is_envelope else self._flat(kept)
+        value = self._flat(kept)
+        if self.is_change:
+            rows = self._rows(kept)
+            value = self._event(rows) if self.is_event else self._envelope(rows)
         if self.body == at.INNER:
-            around = self.tables.members(self.tables.parent(at.INNER))
-            half = next(bytes_at(place, length) for name, place, length in around if name == b"schema")
-            value = traced_object({"schema": half, "payload": value}, text=b'{"schema":' + half)
+            value = self.tracer.with_schema(self.tables.parent(at.INNER), value)
         role = self._key_role()
         key = self.tracer.object_of(role, lambda _name, slot, _value: traced(slot)) if role >= 0 else None
         stamp = self._slot(at.TOP, "timestamp") if self.tables.get(at.S_WRAPPER) else -1
@@ -321,7 +337,7 @@ class _Lesson:
             self.real, value=value, key=key, timestamp=traced(stamp) if stamp >= 0 else b"", is_checked=True
         )
 
-    def _envelope(self, kept: tuple[bytes, ...]) -> TracedObject:
+    def _rows(self, kept: tuple[bytes, ...]) -> dict[int, bytes]:
         rows: dict[int, bytes] = {}
         for role in (at.BEFORE, at.AFTER):
             if self._has(role):
@@ -329,6 +345,17 @@ class _Lesson:
                 rows[role] = self.tracer.row(role, kept if is_row else (), self.inner if is_row else {})
         if self.op == at.OP_U and self.change_answer == at.UNCHANGED:
             rows[at.BEFORE] = b"null"
+        return rows
+
+    def _event(self, rows: dict[int, bytes]) -> TracedObject:
+        data: bytes = b"null"
+        if self.holder != _NOWHERE and self.tables.is_scanned(self.holder):
+            data = self.tracer.envelope(self.holder, rows)
+        if self.holder == at.DATA_BODY:
+            data = self.tracer.with_schema(at.DATA, data)
+        return self.tracer.event(self.body, data)
+
+    def _envelope(self, rows: dict[int, bytes]) -> TracedObject:
         if self._has(at.SOURCE):
             rows[at.SOURCE] = self.tracer.source()
         if self._has(at.TRANSACTION):
@@ -348,14 +375,16 @@ class _Lesson:
 
     def _committed(self) -> int:
         """Return the slot of the time of the commit, below 0 where there is none."""
-        return self._slot(at.SOURCE, "ts_ms") if self.is_envelope else self._slot(self.body, "__source_ts_ms")
+        if self.is_event:
+            return self._slot(self.body, "iodebeziumtsms")
+        return self._slot(at.SOURCE, "ts_ms") if self.is_change else self._slot(self.body, "__source_ts_ms")
 
     def _times(self) -> list[int]:
-        names = (
-            ((self.body, "ts_ms"), (at.SOURCE, "ts_ms"))
-            if self.is_envelope
-            else ((self.body, "__ts_ms"), (self.body, "__source_ts_ms"))
-        )
+        names = [(self.body, "__ts_ms"), (self.body, "__source_ts_ms")]
+        if self.is_event:
+            names = [(self.body, "iodebeziumtsms")]
+        elif self.is_change:
+            names = [(self.body, "ts_ms"), (at.SOURCE, "ts_ms")]
         candidates = [*names, *([(at.TOP, "timestamp")] if self.tables.get(at.S_WRAPPER) else [])]
         return [slot for role, name in candidates if (slot := self._slot(role, name)) >= 0]
 
@@ -370,6 +399,7 @@ class _Lesson:
             times=self._times(),
             committed=self._committed(),
             forms=forms_of(schema.placeholder),
+            is_event=self.is_event,
             wants_key=is_delete and self._key_role() < 0 and not is_full and bool(paths),
         )
         return program_of(sending, self.tables, self.learner.output)

@@ -8,9 +8,10 @@ name with its quotes and colon is compared at once and not looked into; at the f
 noted from what was guessed, and names are read. A name with escapes is noted as what it stands for, which is written
 into the scratch room.
 
-Objects are noted in *roles*: the outermost, the value in a wrapper, the payload beside a schema, the source block, the
-rows. Each role has a head (how many members, the hash of their names in order) and one slot a member (where its name
-lies, where its value lies). A value that has a role itself is gone through where it stands, once.
+Objects are noted in *roles*: the outermost, the value in a wrapper, the payload beside a schema, the data of a
+CloudEvent, the source block, the rows. Each role has a head (how many members, the hash of their names in order) and
+one slot a member (where its name lies, where its value lies). A value that has a role itself is gone through where it
+stands, once.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from metl_gui.engine.kernel.compiled.layout import (
     AFTER,
     BEFORE,
     BODY,
+    DATA,
+    DATA_BODY,
     FACT_BYTES,
     FACT_GUESSES,
     FACT_NAMES,
@@ -100,6 +103,7 @@ _VALUE, _MESSAGE, _PAYLOAD, _SCHEMA, _KEY = (
     word_of(name) for name in (b"value", b"message", b"payload", b"schema", b"key")
 )
 _BEFORE, _AFTER, _SOURCE, _TRANSACT = (word_of(name) for name in (b"before", b"after", b"source", b"transact"))
+_DATA = word_of(b"data")
 _MULTIPLIER = -7046029254386353131
 """An odd number with bits everywhere: 2^64 over the golden ratio, as a signed number."""
 
@@ -216,8 +220,10 @@ def role_below(role: int, word: int, length: int) -> int:
         if length == 3 and word == _KEY:
             return KEY
     if length == 7 and word == _PAYLOAD:
-        return INNER if role < INNER else KEY_BODY if role == KEY else -1
-    return row_or_source(word, length) if role <= INNER else -1
+        return INNER if role < INNER else DATA_BODY if role == DATA else KEY_BODY if role == KEY else -1
+    if length == 4 and word == _DATA:
+        return DATA if role <= INNER else -1
+    return row_or_source(word, length) if role <= DATA_BODY else -1
 
 
 @compiled

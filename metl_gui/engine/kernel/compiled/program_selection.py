@@ -29,7 +29,13 @@ from metl_gui.engine.kernel.compiled.lookup import (
 from metl_gui.engine.kernel.compiled.memory import compiled, copy, is_same, load8, load64, store64
 from metl_gui.engine.kernel.compiled.message_scan import read_key
 from metl_gui.engine.kernel.compiled.object_scan import scan_object
-from metl_gui.engine.kernel.compiled.record_facts import op_of_envelope, op_of_row, snapshot_of
+from metl_gui.engine.kernel.compiled.record_facts import (
+    note_event_time,
+    op_of_envelope,
+    op_of_event,
+    op_of_row,
+    snapshot_of,
+)
 from metl_gui.engine.kernel.compiled.scalars import (
     BACKSLASH,
     OPEN,
@@ -43,6 +49,7 @@ from metl_gui.engine.kernel.compiled.scalars import (
 
 _SCHEMA_MARK, _APICURIO_MARK, _OLD_KEY_MARK = (word_of(mark) for mark in at.HEADER_MARKS)
 _PLACE_FACTS = at.F_NAME, at.F_SCHEMA, at.F_DB, at.F_TABLE, at.F_COLLECTION
+_EVENT_PLACE_FACTS = at.F_EVENT_NAME, at.F_EVENT_SCHEMA, at.F_EVENT_DB, at.F_EVENT_TABLE, at.F_EVENT_COLLECTION
 _KEY_TEXT, _VALUE_TEXT = word_of(b'"key"'), word_of(b'"value"')
 
 
@@ -212,17 +219,23 @@ def body_of(state: int) -> int:
 
 
 @compiled
-def place_in(state: int, facts: int) -> int:
-    """Return the number of the place that a source block names, 0 where it is not known, which is noted."""
+def place_in(state: int, role: int, facts: int, is_event: bool) -> int:
+    """Return the number of the place that a record names, 0 where it is not known, which is noted.
+
+    Args:
+        state: address of the kernel's state.
+        role, facts: of the source block, or of a CloudEvent; no facts for none.
+        is_event: which of them.
+    """
     start = load64(state + at.S_SCRATCH)
     target = start
     stop = load64(state + at.S_SCRATCH_STOP)
     for number in range(5):
         offset = -1
         if facts != 0:
-            offset = load64(facts + _PLACE_FACTS[number])
+            offset = load64(facts + (_EVENT_PLACE_FACTS[number] if is_event else _PLACE_FACTS[number]))
         if offset >= 0:
-            slot = slot_of(state, at.SOURCE, offset)
+            slot = slot_of(state, role, offset)
             length = load64(slot + at.SLOT_LENGTH)
             if target + length + at.WORD > stop:
                 return 0
@@ -345,6 +358,79 @@ def change_answer(state: int, program: int) -> int:
 
 
 @compiled
+def why_not_found(least: int) -> int:
+    """Return why a record is left by the least of what ``object_in`` and ``rows_of_event`` said, 0 where it is not."""
+    if least >= 0:
+        return 0
+    return at.LACKS_SHAPE if least == -1 else at.REFUSED if least == -2 else at.LACKS_HALF
+
+
+@compiled
+def rows_of_event(state: int, role: int, facts: int) -> tuple[int, int, int]:
+    """Return the role and shape of the object with the rows of a CloudEvent, and the shape of its data.
+
+    The rows are in its data, or in the payload that stands there beside a schema.
+
+    Args:
+        state: address of the kernel's state.
+        role, facts: of the event.
+
+    Returns:
+        The shapes as ``object_in`` does; -3 where a schema half is not known, which is noted.
+    """
+    shape = object_in(state, role, load64(facts + at.F_DATA), at.DATA)
+    if shape <= 0:
+        return at.DATA, shape, 0
+    data = facts_of(state, shape)
+    if not load64(data + at.FACT_FLAGS) & at.IS_WITH_SCHEMA:
+        return at.DATA, shape, shape
+    if load64(state + at.S_HALF) != 0:
+        # Two schemas, one around the event and one within it.
+        return at.DATA, -2, 0
+    half = half_in(state, at.DATA, data)
+    if half == 0:
+        return at.DATA, -3, 0
+    store64(state + at.S_HALF, half)
+    return at.DATA_BODY, object_in(state, at.DATA, load64(data + at.F_PAYLOAD), at.DATA_BODY), shape
+
+
+@compiled
+def read_change(state: int, role: int, facts: int) -> tuple[int, int, int]:
+    """Read an envelope or a CloudEvent, and note in the key its rows and what says more of them: transaction or data.
+
+    Args:
+        state: address of the kernel's state.
+        role, facts: of the body.
+
+    Returns:
+        0 or why the record is left; the code of its operation; the shape of its source block, 0 for none.
+    """
+    rows, holder, shape, source, beside = facts, role, 1, 0, 0
+    if load64(facts + at.FACT_FLAGS) & at.IS_EVENT:
+        op = op_of_event(state, role, facts)
+        if op == 0 or not note_event_time(state, role, facts):
+            return at.REFUSED, 0, 0
+        holder, shape, beside = rows_of_event(state, role, facts)
+        rows = facts_of(state, max(shape, 0))
+    else:
+        op = op_of_envelope(slot_of(state, role, load64(facts + at.F_OP)))
+        if op == 0:
+            return at.REFUSED, 0, 0
+        source = object_in(state, role, load64(facts + at.F_SOURCE), at.SOURCE)
+        beside = object_in(state, role, load64(facts + at.F_TRANSACTION), at.TRANSACTION)
+    before, after = 0, 0
+    if shape > 0:
+        before = object_in(state, holder, load64(rows + at.F_BEFORE), at.BEFORE)
+        after = object_in(state, holder, load64(rows + at.F_AFTER), at.AFTER)
+    store64(state + at.S_KEY_1, beside | before << 20 | after << 40)
+    why = why_not_found(shape)
+    if why == 0:
+        # What is too rare comes before what can be learned.
+        why = why_not_found(min(before, after, source, beside))
+    return why, op, source
+
+
+@compiled
 def find_program(state: int) -> int:
     """Find the program for the record that was scanned, asking what it wants to know.
 
@@ -354,46 +440,34 @@ def find_program(state: int) -> int:
     why = body_of(state)
     if why != 0:
         return why
-    op = load64(state + at.S_OP)
-    body, source, transaction, before, after, place, snapshot = 0, 0, 0, 0, 0, 0, 0
-    topic = load64(state + at.S_TOPIC)
+    op, role, topic = load64(state + at.S_OP), load64(state + at.S_BODY), load64(state + at.S_TOPIC)
+    body, source, place, snapshot, facts, is_event = 0, 0, 0, 0, 0, False
+    store64(state + at.S_KEY_1, 0)
     if op == 0:
-        role = load64(state + at.S_BODY)
-        head = load64(state + at.S_HEADS) + role * at.HEAD_BYTES
-        body = load64(head + at.HEAD_SHAPE)
+        body = load64(load64(state + at.S_HEADS) + role * at.HEAD_BYTES + at.HEAD_SHAPE)
         facts = facts_of(state, body)
         flags = load64(facts + at.FACT_FLAGS)
-        if flags & at.IS_ENVELOPE:
-            op = op_of_envelope(slot_of(state, role, load64(facts + at.F_OP)))
-            if op == 0:
-                return at.REFUSED
-            before = object_in(state, role, load64(facts + at.F_BEFORE), at.BEFORE)
-            after = object_in(state, role, load64(facts + at.F_AFTER), at.AFTER)
-            source = object_in(state, role, load64(facts + at.F_SOURCE), at.SOURCE)
-            transaction = object_in(state, role, load64(facts + at.F_TRANSACTION), at.TRANSACTION)
-            least = min(before, after, source, transaction)
-            if least == -2:
-                return at.REFUSED
-            if least == -1:
-                return at.LACKS_SHAPE
+        is_event = flags & at.IS_EVENT != 0
+        if flags & (at.IS_ENVELOPE | at.IS_EVENT):
+            why, op, source = read_change(state, role, facts)
+            if why != 0:
+                return why
         else:
             op = op_of_row(state, role, facts, flags)
         snapshot = snapshot_of(state, role, facts, source)
         if op < 0 or snapshot < 0:
             return at.REFUSED
-    if topic == 0 and op != at.OP_TOMBSTONE and op != at.OP_IS_KEY:
-        facts = 0
-        if source != 0:
-            facts = facts_of(state, source)
-        place = place_in(state, facts)
+    if topic != 0:
+        place = load64(topic + at.TEXT_NUMBER)
+    elif op != at.OP_TOMBSTONE and op != at.OP_IS_KEY:
+        if not is_event:
+            role, facts = at.SOURCE, (facts_of(state, source) if source != 0 else 0)
+        place = place_in(state, role, facts, is_event)
         if place == 0:
             return at.LACKS_TEXT
-    elif topic != 0:
-        place = load64(topic + at.TEXT_NUMBER)
     store64(state + at.S_OP, op)
     is_body = 1 if load64(state + at.S_BODY) == at.TOP else 0
     store64(state + at.S_KEY_0, load64(state + at.S_WRAPPER) | body << 20 | source << 40 | is_body << 60)
-    store64(state + at.S_KEY_1, transaction | before << 20 | after << 40)
     store64(state + at.S_KEY_2, place | load64(state + at.S_HALF) << 24 | op << 48 | snapshot << at.SNAPSHOT_SHIFT)
     store64(state + at.S_KEY_3, 0)
     return asked(state)

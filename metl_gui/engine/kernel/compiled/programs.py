@@ -35,6 +35,7 @@ class Sending(NamedTuple):
         committed: the slot of the time of its commit, below 0 for none.
         forms: what stands for an unavailable value.
         wants_key: it is left when all values of its key are null.
+        is_event: it is a CloudEvent, whose time of the commit is text.
     """
 
     sent: Sequence[Sent]
@@ -43,6 +44,7 @@ class Sending(NamedTuple):
     committed: int
     forms: frozenset[bytes]
     wants_key: bool
+    is_event: bool
 
 
 def program_of(sending: Sending, tables: Tables, output: BatchOutput) -> list[int]:
@@ -57,9 +59,11 @@ def program_of(sending: Sending, tables: Tables, output: BatchOutput) -> list[in
         Unsteady: a message holds a value that is neither in a slot nor told by the key of the program.
     """
     forms = tables.forms(sending.forms)
-    times = [*sending.times, *[-1] * _TIMES][:_TIMES]
+    times, committed = [*sending.times, *[-1] * _TIMES][:_TIMES], sending.committed
+    if sending.is_event and committed >= 0:
+        times[0] = committed = at.COMMITTED
     version = tables.counter("version", sending.version) if sending.version else -1
-    code = [at.SEND, version, forms, len(sending.sent), *times, sending.committed]
+    code = [at.SEND, version, forms, len(sending.sent), *times, committed]
     for sent in sending.sent:
         code += _output(sent, sending, tables, output)
     _mark_alike(code, len(sending.sent))
@@ -88,6 +92,8 @@ def _output(sent: Sent, sending: Sending, tables: Tables, output: BatchOutput) -
         raise Unsteady
     if sending.times:
         slots[time] = at.TIME
+    if sending.is_event and slots[paths.committed] >= 0:
+        slots[paths.committed] = at.COMMITTED
     words = {number: by_number[number] for number, slot in slots.items() if slot < 0}
     if any(word != NULL and (word not in _SNAPSHOTS or number != paths.snapshot) for number, word in words.items()):
         raise Unsteady

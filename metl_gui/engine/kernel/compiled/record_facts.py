@@ -33,6 +33,43 @@ def op_of_envelope(slot: int) -> int:
 
 
 @compiled
+def op_of_event(state: int, role: int, facts: int) -> int:
+    """Return the code of the operation of a CloudEvent, 0 for what is too rare."""
+    offset = load64(facts + at.F_EVENT_OP)
+    return op_of_envelope(slot_of(state, role, offset)) if offset >= 0 else 0
+
+
+@compiled
+def note_event_time(state: int, role: int, facts: int) -> bool:
+    """Note the time of the commit of a CloudEvent, which is text, as a number, null where there is none.
+
+    Args:
+        state: address of the kernel's state.
+        role, facts: of the body.
+
+    Returns:
+        Whether it is what is not too rare.
+    """
+    register = load64(state + at.S_SLOTS) + at.COMMITTED
+    store64(register + at.SLOT_VALUE, load64(state + at.S_BLOB) + at.NULL_PLACE)
+    store64(register + at.SLOT_LENGTH, 4)
+    offset = load64(facts + at.F_EVENT_TS_MS)
+    if offset < 0:
+        return True
+    slot = slot_of(state, role, offset)
+    if is_null(slot):
+        return True
+    start, length = load64(slot + at.SLOT_VALUE), load64(slot + at.SLOT_LENGTH)
+    if load8(start) == QUOTE:
+        start, length = start + 1, length - 2
+    if length < 1 or length > at.MOST_TIME_DIGITS or (load8(start) == ZERO and length > 1):
+        return False
+    store64(register + at.SLOT_VALUE, start)
+    store64(register + at.SLOT_LENGTH, length)
+    return no_digit(start) & ((1 << length) - 1) == 0
+
+
+@compiled
 def op_of_row(state: int, role: int, facts: int, flags: int) -> int:
     """Return the code of what a body without rows says of its operation, below 0 for what is too rare."""
     code = 0
@@ -99,7 +136,10 @@ def snapshot_of(state: int, role: int, facts: int, source: int) -> int:
     """
     if source != 0:
         return snapshot_in(state, at.SOURCE, load64(facts_of(state, source) + at.F_SNAPSHOT))
-    if load64(facts + at.FACT_FLAGS) & at.IS_ENVELOPE:
+    flags = load64(facts + at.FACT_FLAGS)
+    if flags & at.IS_EVENT:
+        return snapshot_in(state, role, load64(facts + at.F_EVENT_SNAPSHOT))
+    if flags & at.IS_ENVELOPE:
         return 0
     offset = load64(facts + at.F_ROW_SOURCE_SNAPSHOT)
     return snapshot_in(state, role, offset if offset >= 0 else load64(facts + at.F_ROW_SNAPSHOT))

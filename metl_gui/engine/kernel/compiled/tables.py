@@ -476,14 +476,16 @@ def facts_of(names: Sequence[bytes]) -> list[int]:
 def _flags(names: frozenset[str]) -> int:
     if names == {"schema", "payload"}:
         return at.IS_WITH_SCHEMA
+    if {"specversion", "type"} <= names:
+        return at.IS_REFUSED if "data_base64" in names and "data" not in names else at.IS_EVENT
     if "op" in names and not names.isdisjoint(("before", "after", "source")):
-        return at.IS_REFUSED if {"specversion", "type"} <= names else at.IS_ENVELOPE
+        return at.IS_ENVELOPE
     if _BARE_MARKS.isdisjoint(names):
         carriers = [name for name in VALUE_NAMES if name in names]
         if carriers:
             return at.IS_WRAPPER if len(carriers) == 1 and names.isdisjoint(_ENCODED) else at.IS_REFUSED
         if "topic" in names and names <= WRAPPER_NAMES:
             return at.IS_REFUSED
-    if {"specversion", "type"} <= names or ({"type", "data"} <= names <= _SIGNAL):
+    if {"type", "data"} <= names <= _SIGNAL:
         return at.IS_REFUSED
     return at.IS_TRANSACTION if names <= _TRANSACTION and {"id", "status"} <= names else 0

@@ -18,6 +18,10 @@ from metl_gui.formats.json_text import ParsedObject
 _DECIDING = frozenset({b"name", b"schema", b"db", b"table", b"collection", b"snapshot"})
 """Members of a source block that decide by their values: its place, and whether a snapshot read the row."""
 
+_DECIDING_OF_EVENT = frozenset({b"op", b"snapshot", b"name", b"schema", b"db", b"table", b"collection"})
+"""The same of a CloudEvent, without what its names begin with."""
+
+_EVENT = b"iodebezium"
 _ROLES = {b"before": at.BEFORE, b"after": at.AFTER, b"source": at.SOURCE, b"transaction": at.TRANSACTION}
 _NULL = b"null"
 _OBJECT = b"{}"
@@ -108,6 +112,22 @@ class Tracer:
             return traced(slot) if below is None else rows.get(below, value)
 
         return self.object_of(role, value_of)
+
+    def event(self, role: int, data: bytes) -> TracedObject:
+        """Return a CloudEvent with its data."""
+
+        def value_of(name: bytes, slot: int, value: bytes) -> bytes:
+            if name == b"data":
+                return data
+            is_deciding = name.startswith(_EVENT) and name.removeprefix(_EVENT) in _DECIDING_OF_EVENT
+            return traced(slot, value if is_deciding else None)
+
+        return self.object_of(role, value_of)
+
+    def with_schema(self, role: int, payload: bytes) -> TracedObject:
+        """Return the object in a role, of a schema and a payload."""
+        half = next(bytes_at(place, length) for name, place, length in self.tables.members(role) if name == b"schema")
+        return traced_object({"schema": half, "payload": payload}, text=b'{"schema":' + half)
 
     def source(self) -> TracedObject:
         """Return the source block."""

@@ -34,6 +34,23 @@ def test_names_come_back_whole_when_there_is_room_again() -> None:
 
 
 @pytest.mark.usefixtures("dressed")
+def test_no_field_is_cut_at_its_end_however_little_room_there_is() -> None:
+    label = PlaceLabel()
+    label.setStyleSheet("padding: 0 8px")
+    label.show()
+    label.say(WORDS)
+    for width in range(600, 60, -7):
+        label.resize(width, 20)
+        QApplication.processEvents()
+        assert label.sizeHint().width() <= width, label.text()
+        if width > 200:
+            assert label.text().endswith("<b>identity</b>")
+        else:
+            assert label.text().endswith("y</b>") or label.text().endswith("y")
+    label.close()
+
+
+@pytest.mark.usefixtures("dressed")
 def test_long_bold_names_are_elided_too_where_nothing_else_is_left_to_shorten() -> None:
     label = PlaceLabel()
     label.show()

@@ -7,10 +7,19 @@ bold last.
 from __future__ import annotations
 
 import re
-from itertools import product
+from collections.abc import Iterator
+from html import escape
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QFontMetrics, QFontMetricsF, QPainter, QPaintEvent, QResizeEvent, QTextDocument
+from PySide6.QtGui import (
+    QFontMetrics,
+    QFontMetricsF,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+    QTextDocument,
+    QTextDocumentFragment,
+)
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from metl_gui.ui.widgets.plain_text import plain_tip
@@ -55,16 +64,19 @@ class Elided(QLabel):
 
 _LENGTHS = (48, 40, 32, 26, 20, 16, 12)
 _NAMES = re.compile(r"(<b>[^<]*</b>|<[^>]*>)|([^<>\s]+)")
+_BEFORE_BOLD = re.compile(r"(^|→ )[^<→]+(?=<b>)")
+_EDGE_PX = 2
 _BOLD_TOO = re.compile(r"(<[^>]*>)|([^<>\s]+)")
 
 
 class PlaceLabel(QLabel):
-    """One line of rich text, the last part of each path in bold; the whole text is its tooltip."""
+    """One line of rich text, the last part of each path in bold, which goes last; the whole text is its tooltip."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.words = ""
         self.setTextFormat(Qt.TextFormat.RichText)
+        self.setIndent(0)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
 
     def say(self, words: str) -> None:
@@ -80,13 +92,23 @@ class PlaceLabel(QLabel):
         self._fit()
 
     def _fit(self) -> None:
-        shown = self.words
-        for bold_too, length in product((False, True), _LENGTHS):
-            if self._width_of(shown) <= self.width():
-                break
-            shown = shortened(self.words, length, bold_too=bold_too)
+        room = self.contentsRect().width() - _EDGE_PX
+        shown = next((form for form in self._forms() if self._width_of(form) <= room), None)
+        if shown is None:  # in front, so that the field at the end can be read
+            plain = QTextDocumentFragment.fromHtml(self.words).toPlainText()
+            shown = escape(self.fontMetrics().elidedText(plain, Qt.TextElideMode.ElideLeft, room))
         if shown != self.text():
             self.setText(shown)
+
+    def _forms(self) -> Iterator[str]:
+        """Yield the words, then less and less of them: names are shortened, left out before the fields, shortened."""
+        yield self.words
+        for length in _LENGTHS:
+            yield shortened(self.words, length)
+        fields = _BEFORE_BOLD.sub(r"\1…", self.words)
+        yield fields
+        for length in _LENGTHS:
+            yield shortened(fields, length, bold_too=True)
 
     def _width_of(self, words: str) -> float:
         document = QTextDocument()

@@ -107,6 +107,7 @@ def test_a_merge_the_other_way_round_has_the_same_conflicts_or_none(shared: Step
 @example([("add", 380)], [("group", 1)], [("add", 1), ("map", 1)])
 @example([("add", 0), ("map", 1), ("change", 0)], [("remove", 0)], [("split", 0)])
 @example([("map", 0), ("add", 689317)], [("unmap", 0)], [("unmap", 1)])
+@example([("add", 0)], [("call", 0)], [("create", 0)])
 def test_every_element_that_a_side_added_is_in_the_result_or_told_of_or_was_removed_by_the_other(
     shared: Steps, ours: Steps, theirs: Steps
 ) -> None:
@@ -115,17 +116,23 @@ def test_every_element_that_a_side_added_is_in_the_result_or_told_of_or_was_remo
     there = {(schema, entity, *pair) for schema, _, entity, *pair in _mapped(result)}
     told = " ".join(f"{each.place} {each.reason} {each.from_path} {each.to_path}" for each in found)
     for side, opposite in ((mine, other), (other, mine)):
-        gone = {(b.schema, b.entity, *pair) for b in compare_by_names(base, opposite).blocks for pair in b.removed}
+        gone = {
+            (b.schema, _called(result, b.entity), *pair)
+            for b in compare_by_names(base, opposite).blocks
+            for pair in b.removed
+        }
         for block in compare_by_names(base, side).blocks:
+            entity = _called(result, block.entity)
             for pair in block.added:
-                names = {(block.schema, block.entity, pair[0], to) for to in _same(result, block.entity, pair[1])}
+                names = {(block.schema, entity, pair[0], to) for to in _same(result, entity, pair[1])}
                 is_told = pair[0] in told and pair[1] in told
-                assert names & there or names & gone or is_told or _is_asked(result, (block.entity, pair[0]))
+                assert names & there or names & gone or is_told or _is_asked(result, (entity, pair[0]))
     for block in compare_by_names(base, result).blocks:
+        entity = _called(result, block.entity)
         for pair in block.removed:
             kept = [(block.schema, block.version, block.entity, *pair) in _mapped(side) for side in (mine, other)]
-            names = {(block.schema, block.entity, pair[0], to) for to in _same(result, block.entity, pair[1])}
-            assert not all(kept) or names & there or _is_asked(result, (block.entity, pair[0]))
+            names = {(block.schema, entity, pair[0], to) for to in _same(result, entity, pair[1])}
+            assert not all(kept) or names & there or _is_asked(result, (entity, pair[0]))
 
 
 def _mapped(document: Document) -> set[tuple[str, str, str, str, str]]:
@@ -134,6 +141,12 @@ def _mapped(document: Document) -> set[tuple[str, str, str, str, str]]:
     for told in compare_by_names(Document(), document).blocks:
         found.update((told.schema, told.version, told.entity, *pair) for pair in told.added)
     return found
+
+
+def _called(document: Document, entity: str) -> str:
+    """Return what an entity is called in a document in which it may have been renamed."""
+    found = document.cdm.named(entity)
+    return found.name if found is not None else entity
 
 
 def _same(document: Document, entity: str, path: str) -> set[str]:

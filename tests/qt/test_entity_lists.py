@@ -212,6 +212,7 @@ def test_f2_renames_an_entity_in_one_step_and_its_old_name_finds_it(window: Wind
         assert (found.id, found.name) == (entity.id, "booking")
     assert panel.view.currentIndex().data() == "booking"
     assert "ledger_entry is called booking, and is found by both names" in window.notice.words.text()
+    assert "booking" in window.status.place.words
     panel.filter_now("ledger_entry")
     assert panel.model.place(panel.model.index_of(NodeRef(entity.id))) == NodeRef(entity.id)
     panel.filter_now("")

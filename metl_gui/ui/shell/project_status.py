@@ -112,6 +112,7 @@ class ProjectFacts(QObject):
             self._show_facts()
             self._window.actions_table.refresh_after_edit()
         else:
+            self._show_place(selection.current)
             self.refresh()
         self._stood = stands
 

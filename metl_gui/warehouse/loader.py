@@ -40,6 +40,7 @@ from metl_gui.warehouse.plans.histories.arrivals import (
     contents_query,
     doubled_query,
     is_empty_query,
+    lacking_columns,
     may_be_known_query,
     none_touched,
     once_plan,
@@ -502,24 +503,24 @@ class Loader:
         self.report.keys.same += max(affected - changed, 0)
 
     def _states(self, entity: str, done: Collection[str] = ()) -> None:
-        touched, count = StateTables(entity).touched, -1
+        touched, count, stated = StateTables(entity).touched, -1, self.shapes.stated[entity]
         self._stated.add(entity)
         while (now := self._number_of(touched)) != count:
             # Rows that share a key with touched ones are taken in once, and bring no further keys.
             count = now
-            self._steps([find_messages(self.shapes.histories[entity])])
-            self._steps(states_of(self.shapes, entity, self._contents(entity), done))
+            self._steps([find_messages(stated)])
+            self._steps(states_of(self.shapes, entity, self._contents(stated), done))
             self._steps(wider(self.shapes, entity))
             if self._number_of(touched) != count:
                 self._steps([touch_linked(entity)])
 
-    def _contents(self, entity: str) -> Contents:
-        carried = self.target.rows(carried_query(entity))
-        columns = [one.name for one in self.shapes.histories[entity].columns]
+    def _contents(self, history: EntityHistory) -> Contents:
+        entity, columns = history.entity, [one.name for one in history.columns]
+        carried = [(schema, absent or ()) for schema, absent in self.target.rows(carried_query(entity))]
         may_be_void = self._is(may_be_void_query(StateTables(entity).messages))
         query = contents_query(entity, are_once=entity in self._once, may_be_void=may_be_void)
         flags = map(bool, self.target.rows(query)[0])
-        contents = Contents(partial_columns(columns, [(s, a) for s, a in carried]), *flags)
+        contents = Contents(lacking_columns(columns, carried), partial_columns(columns, carried), *flags)
         if contents.has_repeats:
             self._repeating.add(entity)
         return contents

@@ -130,7 +130,7 @@ class TargetInputs(Loader):
                     self._steps([all_touched(entity)])
                     valid_at = self.shapes.valid_at.get(entity, "")
                     self._steps([find_messages(history)])
-                    self._steps(state_plan(history, self._contents(entity), valid_at))
+                    self._steps(state_plan(history, self._contents(history), valid_at, keeps_log=True))
                     messages = self._number_of(history_table(entity))
                     tables = self.shapes.of_entity(entity)
                     self._steps([*compact_plan(history, before, load, tables), *relog_plan(entity)])

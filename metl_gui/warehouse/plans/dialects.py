@@ -20,6 +20,9 @@ NAME_BYTES = 63
 UNHELD = "\ufdd0"
 """Stands for the character of number 0, which PostgreSQL holds in no text; it is none of any language."""
 
+FIRST, SORT_KEY = "ARG_MIN_NULL", "CREATE_SORT_KEY"
+"""DuckDB's functions for the value with the least key, and for the key of an order: a list would be sorted by group."""
+
 _DECIMAL_DEFAULT = (18, 3)
 """Digits and scale of a decimal without any, in DuckDB."""
 
@@ -124,6 +127,22 @@ def _cast(node: exp.Expr) -> exp.Expr:
     return _try_cast(node) if is_text and not isinstance(node.this, exp.Literal) else node
 
 
+def _first(node: exp.Expr) -> exp.Expr:
+    """Take the first value in an order out of a list of all."""
+    found = node.this if isinstance(node, exp.Filter) else node
+    if found.name != FIRST or (found is node and isinstance(node.parent, exp.Filter)):
+        return node
+    value, key = found.expressions
+    order = [
+        exp.Ordered(this=by, desc=direction.name.startswith("DESC"), nulls_first=False)
+        for by, direction in zip(key.expressions[::2], key.expressions[1::2], strict=True)
+    ]
+    listed: exp.Expr = exp.ArrayAgg(this=exp.Order(this=value, expressions=order))
+    if isinstance(node, exp.Filter):
+        listed = exp.Filter(this=listed, expression=node.expression)
+    return exp.Bracket(this=exp.Paren(this=listed), expressions=[exp.Literal.number(1)], offset=1)
+
+
 def _contains(node: exp.Expr) -> exp.Expr:
     return exp.Paren(this=exp.EQ(this=node.expression, expression=exp.Any(this=exp.Paren(this=node.this))))
 
@@ -183,6 +202,8 @@ _CHANGES: dict[type[exp.Expr], Callable[[exp.Expr], exp.Expr]] = {
     exp.TryCast: _try_cast,
     exp.Cast: _cast,
     exp.ArrayContains: _contains,
+    exp.Anonymous: _first,
+    exp.Filter: _first,
     exp.Array: _array,
     exp.JSONExtractScalar: _json_text,
     exp.Not: _not_in,

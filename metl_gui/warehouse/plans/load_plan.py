@@ -141,9 +141,9 @@ def whole_plan(shapes: TableShapes) -> Iterator[Step]:
         yield from arrival_plan(history, "LOAD", batch)
         yield from watermark_plan(batch)
     for entity in shapes.entities:
-        partial = tuple(column.name for column in shapes.histories[entity].columns)
-        yield find_messages(shapes.histories[entity])
-        yield from states_of(shapes, entity, Contents(partial=partial))
+        columns = tuple(column.name for column in shapes.stated[entity].columns)
+        yield find_messages(shapes.stated[entity])
+        yield from states_of(shapes, entity, Contents(lacking=columns, partial=columns))
         yield from wider(shapes, entity)
         yield touch_linked(entity)
     for dimension in shapes.dimensions:
@@ -163,8 +163,10 @@ def states_of(shapes: TableShapes, entity: str, contents: Contents, done: Collec
         contents: what the messages of touched rows have in them.
         done: tables that are up to date, whose keys were found before.
     """
-    yield from state_plan(shapes.histories[entity], contents, shapes.valid_at.get(entity, ""))
-    for shape in (one for one in shapes.of_entity(entity) if one.table not in done):
+    of_entity = shapes.of_entity(entity)
+    keeps_log = any(isinstance(one, FactShape) and one.has_moments for one in of_entity)
+    yield from state_plan(shapes.stated[entity], contents, shapes.valid_at.get(entity, ""), keeps_log=keeps_log)
+    for shape in (one for one in of_entity if one.table not in done):
         again = again_table(shape.table) if shape in shapes.revisited else ""
         yield from owner_plan(shape, only_held=isinstance(shape, DimensionShape), again=again)
 

@@ -13,7 +13,7 @@ import msgspec
 import sqlglot
 from sqlglot import exp
 
-from metl_gui.warehouse.plans.dialects import written
+from metl_gui.warehouse.plans.dialects import FIRST, SORT_KEY, written
 
 WRITTEN_IN = "duckdb"
 """The dialect in which plans are written; they keep to what the dialects of all targets have a word for."""
@@ -90,10 +90,20 @@ def retype_column(table: str, column: str, type_: str, value: str) -> str:
     return f"ALTER TABLE {name(table)} ALTER COLUMN {name(column)} SET DATA TYPE {type_} USING {value}"
 
 
-def first_of(value: str, order: str, where: str = "") -> str:
-    """Return the aggregate for the first value in an order."""
+def first_of(value: str, order: Sequence[str], where: str = "") -> str:
+    """Return the aggregate for the first value in an order.
+
+    Args:
+        value: expression for it.
+        order: expressions, of which ``DESC`` follows those that count from the last; nulls come last of all.
+        where: condition of what is looked at; empty for everything.
+    """
     condition = f" FILTER (WHERE {where})" if where else ""
-    return f"(ARRAY_AGG({value} ORDER BY {order}){condition})[1]"
+    places = (
+        one.removesuffix(" DESC") + (", 'DESC NULLS LAST'" if one.endswith(" DESC") else ", 'ASC NULLS LAST'")
+        for one in order
+    )
+    return f"{FIRST}({value}, {SORT_KEY}({', '.join(places)})){condition}"
 
 
 def joined(columns: Sequence[str], one: str, other: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from metl_gui.warehouse.plans.dialects import NAME_BYTES, fitted
-from metl_gui.warehouse.plans.statements import in_dialect, readable
+from metl_gui.warehouse.plans.statements import first_of, in_dialect, readable
 
 
 def postgres(statement: str) -> str:
@@ -36,6 +36,18 @@ def test_what_is_not_in_a_list_is_asked_for_by_a_join() -> None:
     assert "listed.c0 = a AND listed.c1 = b" in found
     assert "NOT a IS NULL AND NOT b IS NULL" in found
     assert postgres("SELECT 1 WHERE a NOT IN (1, 2)") == "SELECT 1 WHERE NOT a IN (1, 2)"
+
+
+def test_the_first_of_an_order_is_that_of_a_list_in_postgresql() -> None:
+    first = first_of("x.v", ("x.t DESC", "x.s"), "x.is_there")
+    assert (
+        first
+        == "ARG_MIN_NULL(x.v, CREATE_SORT_KEY(x.t, 'DESC NULLS LAST', x.s, 'ASC NULLS LAST')) FILTER (WHERE x.is_there)"
+    )
+    assert postgres(f"SELECT {first} AS f FROM x") == (
+        "SELECT (ARRAY_AGG(x.v ORDER BY x.t DESC NULLS LAST, x.s ASC) FILTER(WHERE x.is_there))[1] AS f FROM x"
+    )
+    assert postgres(f"SELECT {first_of('v', ('t',))} FROM x") == "SELECT (ARRAY_AGG(v ORDER BY t ASC))[1] FROM x"
 
 
 @pytest.mark.parametrize(

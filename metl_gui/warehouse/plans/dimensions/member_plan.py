@@ -152,12 +152,12 @@ def keep_owners(shape: MemberShape) -> Iterator[Step]:
     )
 
 
-def _precedence(shape: MemberShape, of: str) -> str:
+def _precedence(shape: MemberShape, of: str) -> list[str]:
     """Return the order of rows of which that with least wins."""
     places = "".join(f" WHEN {text(schema)} THEN {place}" for place, schema in enumerate(shape.prefer))
     schema, row = name(of, "_schema"), name(of, "_row")
-    preferred = f"CASE {schema}{places} ELSE {len(shape.prefer)} END, " if places else ""
-    return f"{preferred}{schema}, {row}"
+    preferred = [f"CASE {schema}{places} ELSE {len(shape.prefer)} END"] if places else []
+    return [*preferred, schema, row]
 
 
 def leads(shape: MemberShape, of: str) -> str:
@@ -216,7 +216,7 @@ def _since(column: str) -> str:
 
 def resolved(shape: MemberShape, column: str, states: str, times: str) -> str:
     """Return the column for the value of the row in which an attribute changed last."""
-    order = f"{name(times, _since(column))} DESC NULLS LAST, {_precedence(shape, states)}"
+    order = [f"{name(times, _since(column))} DESC", *_precedence(shape, states)]
     return f", {first_of(name(states, column), order, name(states, carried(column)))} AS {name(column)}"
 
 
@@ -226,14 +226,14 @@ def _shared_segments(shape: MemberShape, uses: Sequence[str], in_shared: str) ->
     life = f'PARTITION BY {ROW}, "_life" ORDER BY "_from", "_order", "_rank"'
     differs, since = changes(uses, life, "_from")
     values_of = "".join(resolved(shape, column, "o", "t") for column in uses)
-    order = 'o."_order" DESC, o."_rank" DESC, o."_schema" DESC, o."_row" DESC'
+    order = ('o."_order" DESC', 'o."_rank" DESC', 'o."_schema" DESC', 'o."_row" DESC')
     opened = OPENED_BY.replace('"_', 'o."_')
     until = f'COALESCE(o."_to", {FOREVER})'
     same = 't."_schema" = o."_schema" AND t."_row" = o."_row" AND t."_order" = o."_order" AND t."_rank" = o."_rank"'
     values = "".join(f", {name('c', column)}" for column in uses)
     began = 'o."_from" = b."_at"'
     message = f"CASE WHEN {began} THEN {opened} ELSE {opened} || CHR(31) || 'end' END"
-    last = first_of(message, f"CASE WHEN {began} THEN 0 ELSE 1 END, {order}")
+    last = first_of(message, (f"CASE WHEN {began} THEN 0 ELSE 1 END", *order))
     return f"""
         SELECT {names(keys, "c")}, c."_at", NULLIF(c."_until", {FOREVER}), e."_opened"{values}
         FROM (

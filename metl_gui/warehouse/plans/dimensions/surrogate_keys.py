@@ -24,7 +24,7 @@ def new_keys(shape: DimensionShape, keys: Sequence[str]) -> Iterator[Step]:
         versions = f'(SELECT * FROM {versions} WHERE NOT "_is_dead")'
     known, taken = name(versions_table(table)), name(f"_taken_{table}")
     earliest = f"""
-        SELECT m.durable_key, {first_of('v."_opened"', 'v."_from"')} AS opened_by FROM {versions} AS v
+        SELECT m.durable_key, {first_of('v."_opened"', ('v."_from"',))} AS opened_by FROM {versions} AS v
         JOIN {name(members_table(table))} AS m ON {joined(keys, "m", "v")}
         JOIN {known} AS i ON i.durable_key = m.durable_key AND i.opened_by = {text(INFERRED)}
         GROUP BY m.durable_key"""

@@ -234,7 +234,7 @@ def _each_once(history: EntityHistory, columns: Sequence[str]) -> str:
     """Return the query for the batch without repeats; of the few that are there twice the content is compared."""
     staged, identity = name(staged_table(history.entity)), [*IDENTITY, "publication"]
     grouped = [c for c in columns if c not in (*_SOURCE, *_OUTER)]
-    first = {c: first_of(c, ", ".join(_SOURCE[1:])) for c in (*_SOURCE[1:], *_OUTER)} | {"seen_at": "MIN(seen_at)"}
+    first = {c: first_of(c, _SOURCE[1:]) for c in (*_SOURCE[1:], *_OUTER)} | {"seen_at": "MIN(seen_at)"}
     listed = ", ".join(f"{first[c]} AS {name(c)}" if c in first else name(c) for c in columns)
     doubled = f"SELECT {names(identity)} FROM {staged} GROUP BY {names(identity)} HAVING COUNT(*) > 1"
     is_doubled = f"EXISTS (SELECT 1 FROM doubled AS d WHERE {same_place('d', 's')})"
@@ -339,7 +339,13 @@ def contents_query(entity: str, *, are_once: bool, may_be_void: bool) -> str:
     return f"SELECT {', '.join(found)}"
 
 
-def partial_columns(columns: Sequence[str], carried: Sequence[tuple[str, Sequence[str] | None]]) -> tuple[str, ...]:
+def lacking_columns(columns: Sequence[str], carried: Sequence[tuple[str, Sequence[str]]]) -> tuple[str, ...]:
+    """Return the columns that some messages do not carry; arguments as of ``partial_columns``."""
+    lacking = {column for _, absent in carried for column in absent}
+    return tuple(column for column in columns if column in lacking)
+
+
+def partial_columns(columns: Sequence[str], carried: Sequence[tuple[str, Sequence[str]]]) -> tuple[str, ...]:
     """Return the columns that some messages of a schema carry and others do not.
 
     Args:
@@ -348,6 +354,6 @@ def partial_columns(columns: Sequence[str], carried: Sequence[tuple[str, Sequenc
     """
     by_schema: dict[str, list[set[str]]] = {}
     for schema, absent in carried:
-        by_schema.setdefault(schema, []).append(set(absent or ()))
+        by_schema.setdefault(schema, []).append(set(absent))
     partial = {one for sets in by_schema.values() for some in sets for other in sets for one in some - other}
     return tuple(column for column in columns if column in partial)

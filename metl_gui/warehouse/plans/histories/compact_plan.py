@@ -112,7 +112,7 @@ def _ends(history: EntityHistory, before: datetime) -> str:
     of_row = 'l."_schema" = s."_schema" AND l."_row" = s."_row"'
     old = f'l."_committed" < {_instant(before)}'
     at = 'l."_order" || l."_rank"'
-    is_last = f"""MAX("_from") <= {first_of('"_from"', '"_order" DESC, "_rank" DESC')}"""
+    is_last = f"""MAX("_from") <= {first_of('"_from"', ('"_order" DESC', '"_rank" DESC'))}"""
     last = f"""SELECT {ROW}, MAX({_AT}) AS "_last", MAX("_life") AS "_life" FROM {states}
         WHERE "_committed" < {_instant(before)} GROUP BY {ROW} HAVING {is_last}"""
     return f"""

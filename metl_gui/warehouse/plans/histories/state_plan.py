@@ -29,7 +29,8 @@ class Contents(msgspec.Struct, frozen=True):
     """What the messages of touched rows have in them.
 
     Args:
-        partial: columns that some messages of a schema carry and others do not.
+        lacking: columns that some messages do not carry.
+        partial: those of them that some messages of a schema carry and others do not.
         has_repeats: an identity stands in the history more than once.
         has_replays: messages are void, as a later publication covered where they lie.
         has_moves: a key changed.
@@ -37,6 +38,7 @@ class Contents(msgspec.Struct, frozen=True):
         has_truncates: a whole table was emptied.
     """
 
+    lacking: tuple[str, ...] = ()
     partial: tuple[str, ...] = ()
     has_repeats: bool = True
     has_replays: bool = True
@@ -107,28 +109,34 @@ _TAKEN = (*IDENTITY, "publication", "committed_at", "seen_at", *_POSITION, "old_
 """Columns of a message of which states are made, before those of attributes."""
 
 
-def state_plan(history: EntityHistory, contents: Contents, valid_at: str = "") -> Iterator[Step]:
+def state_plan(
+    history: EntityHistory, contents: Contents, valid_at: str = "", *, keeps_log: bool = False
+) -> Iterator[Step]:
     """Yield the steps that make the states of touched rows, whose messages were found.
 
     Args:
         history: of the entity.
         contents: what the messages have in them.
         valid_at: expression over the columns of a state for the time since when it holds; empty for its commit.
+        keeps_log: later steps read the messages in log order.
 
     Cost: sorts the messages of touched rows by row and position, twice more for each partial column.
     """
     tables = StateTables(history.entity)
     columns = [one.name for one in history.columns]
-    yield temporary(
-        tables.logged, _logged(history, contents, columns), f"Put the messages of {history.entity} in order"
-    )
+    logged, in_order = _logged(history, contents, columns), f"Put the messages of {history.entity} in order"
     if contents.has_moves and contents.partial:
+        yield temporary(tables.logged, logged, in_order)
         yield from _moves(history.entity, contents.partial, columns)
+        logged = f"SELECT * FROM {name(tables.logged)}"
     if contents.partial:
-        yield temporary(tables.logged, _filled(tables.logged, contents.partial, columns), "Fill what messages left out")
+        logged, in_order = _filled(logged, contents.partial, columns), "Fill what messages left out"
+    if keeps_log:
+        yield temporary(tables.logged, logged, in_order)
+        logged = f"SELECT * FROM {name(tables.logged)}"
     yield temporary(
         tables.states,
-        _timelines(tables.logged, columns, valid_at, has_lives=contents.has_lives),
+        _timelines(logged, columns, valid_at, has_lives=contents.has_lives),
         f"Find since when states of {history.entity} hold",
     )
 
@@ -151,7 +159,8 @@ def _logged(history: EntityHistory, contents: Contents, columns: list[str]) -> s
 def _holding(history: EntityHistory, contents: Contents, columns: list[str]) -> str:
     """Return the query for messages that hold, and for truncates as an end of each row that they found."""
     messages = name(StateTables(history.entity).messages)
-    carries = "".join(f", NOT LIST_CONTAINS(COALESCE(h.absent, []), {text(c)}) AS {name(carried(c))}" for c in columns)
+    is_there = {c: f"NOT LIST_CONTAINS(COALESCE(h.absent, []), {text(c)})" for c in contents.lacking}
+    carries = "".join(f", {is_there.get(c, 'TRUE')} AS {name(carried(c))}" for c in columns)
     own = f'h.schema AS "_schema", h.row_key AS "_row", h.order_key AS "_order", {RANK} AS "_rank", h.op AS "_op"'
     query = f"""
         SELECT h."_n", {own}, {COMMIT} AS "_commit", h.old_key, {names(columns, "h")}{carries}
@@ -202,7 +211,7 @@ def _moves(entity: str, partial: tuple[str, ...], columns: list[str]) -> Iterato
         SELECT * FROM found WHERE "_place" = 1""",
         "Find what rows were before their keys changed",
     )
-    nearest = 'c."_depth", x."_order" DESC, x."_rank" DESC'
+    nearest = ('c."_depth"', 'x."_order" DESC', 'x."_rank" DESC')
     first = "".join(
         f""", {first_of(f"x.{name(c)}", nearest, f"x.{name(carried(c))}")} AS {name(c)},
             COALESCE(BOOL_OR(x.{name(carried(c))}), FALSE) AS {name(carried(c))}"""
@@ -260,7 +269,7 @@ def _filled(logged: str, partial: tuple[str, ...], columns: list[str]) -> str:
         for c in partial
     )
     rest = "".join(f", {name(c)}, {name(carried(c))}" for c in columns if c not in partial)
-    return f"SELECT {_own_columns('n')}{rest}{filled} FROM (SELECT *{counted} FROM {name(logged)}) AS n"
+    return f"SELECT {_own_columns('n')}{rest}{filled} FROM (SELECT *{counted} FROM ({logged}) AS l) AS n"
 
 
 def _timelines(logged: str, columns: list[str], valid_at: str, *, has_lives: bool) -> str:
@@ -268,7 +277,7 @@ def _timelines(logged: str, columns: list[str], valid_at: str, *, has_lives: boo
     since = f'COALESCE({valid_at}, "_committed")' if valid_at else '"_committed"'
     listed = "".join(f", s.{name(c)}, s.{name(carried(c))}" for c in columns)
     of_state = names((*(one for one in _OWN if one != "_run"), "_from"), "s")
-    dated = f'SELECT *, {since} AS "_from" FROM {name(logged)}'
+    dated = f'SELECT *, {since} AS "_from" FROM ({logged}) AS l'
     until = 'LEAD(s."_from") OVER (PARTITION BY s."_n", s."_life" ORDER BY s."_from", s."_order", s."_rank")'
     if not has_lives:
         return f"""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import msgspec
@@ -74,10 +75,15 @@ def shapes(model: Model, histories: Sequence[EntityHistory], parse: Parse) -> Ta
     links = {one.name: maker.fact(one) for one in links_of(model, maker.column)}
     facts = (*(_observed(model, maker.fact(one)) for one in model.facts), *links.values())
     valid_at: dict[str, str] = {}
+    used: dict[str, set[str]] = defaultdict(set)
+    members: tuple[DimensionShape | FactShape, ...] = (*dimensions, *facts)
+    for each in members:
+        used[each.entity].update(each.uses, (part.source for part in each.key))
     for one in model.dimensions:
         if one.valid_at:
             value = maker.attribute(one.name, one.entity, one.valid_at)
             valid_at[one.entity] = held_since(f"CAST({value.sql} AS TIMESTAMPTZ)", one.infinity)
+            used[one.entity].update(value.uses)
     periodics = tuple(_periodic(one, dimensions, facts) for one in model.tables if isinstance(one, Periodic))
     hierarchies = tuple(_hierarchy(one, dimensions) for one in model.tables if isinstance(one, Hierarchy))
     owners: dict[str, DimensionShape | FactShape] = {one.table: one for one in dimensions}
@@ -99,7 +105,13 @@ def shapes(model: Model, histories: Sequence[EntityHistory], parse: Parse) -> Ta
         list_bridges=tuple(lists),
         pair_bridges=tuple(pairs),
         valid_at=valid_at,
+        stated={entity: _narrowed(by_entity[entity], columns) for entity, columns in used.items()},
     )
+
+
+def _narrowed(history: EntityHistory, columns: Collection[str]) -> EntityHistory:
+    """Return a history with some of its columns."""
+    return msgspec.structs.replace(history, columns=tuple(one for one in history.columns if one.name in columns))
 
 
 def _check_supported(model: Model) -> None:

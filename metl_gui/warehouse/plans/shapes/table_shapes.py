@@ -217,6 +217,11 @@ class FactShape(MemberShape, frozen=True, kw_only=True):
         return "reverse" in (self.on_correction, self.on_delete)
 
     @property
+    def has_moments(self) -> bool:
+        """Return whether its rows follow from what it was after each message, and not from what it is alone."""
+        return self.reverses or self.observed is not None
+
+    @property
     def uses(self) -> tuple[str, ...]:
         """Return the columns of the history that it needs."""
         values = (*self.columns, *self.lists, *(value for one in self.references for value in one.on))
@@ -349,6 +354,7 @@ class TableShapes(msgspec.Struct, frozen=True):
         hierarchies: in the order of the model.
         list_bridges, pair_bridges: in the order of the model.
         valid_at: by entity, the expression for the time since when a state holds.
+        stated: by entity, its history with those columns alone of which tables are made.
         masks: what is masked, and what the target holds of it.
     """
 
@@ -361,6 +367,7 @@ class TableShapes(msgspec.Struct, frozen=True):
     list_bridges: tuple[ListBridgeShape, ...]
     pair_bridges: tuple[PairBridgeShape, ...]
     valid_at: dict[str, str]
+    stated: dict[str, EntityHistory]
     masks: TargetMasks = NO_MASKS
 
     @property

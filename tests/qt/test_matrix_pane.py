@@ -13,6 +13,7 @@ from metl_gui.core.review.items import ReviewItem
 from metl_gui.ui.matrix.layout.placement import GHOST
 from metl_gui.ui.review.matrix_pane import MatrixPane
 from metl_gui.ui.shell.window import Window
+from tests.qt.conftest import activate
 from tests.qt.matrix_hand import LEFT, at_cell, elements, select
 
 
@@ -140,3 +141,17 @@ def test_the_same_decision_shown_again_moves_nothing_and_another_one_does(
     other = next(each for each in window.project.review_items() if each.key != item.key)
     pane.show_item(window.project.value, other)
     assert pane.matrix.camera != camera
+
+
+def test_v_switches_the_scope_that_stands_beside_the_cursor_there_too(
+    window: Window, pane: MatrixPane, item: ReviewItem
+) -> None:
+    activate(window)
+    key, element = item.key, item.block.elements[0]
+    select(window, key, element)
+    pane.matrix.setFocus()
+    beside = [window.map.edits.words_at(window.selection.current)]
+    QTest.keyClick(pane.matrix, Qt.Key.Key_V)
+    beside.append(pane.matrix.sight.beside(window.selection.current))
+    assert beside == ["all 5 versions", "this version, none is later"]
+    assert window.notice.words.text() == "Edits hold for this and later versions from now on."

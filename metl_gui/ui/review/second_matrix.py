@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QAction
 
 from metl_gui.ui.map.matrix_menu import show_matrix_menu
 from metl_gui.ui.map.page import MapPage
@@ -40,6 +41,8 @@ class SecondMatrix(QObject):
         self._selection = selection
         self._page = page
         self._review = review
+        self.keys: tuple[QAction, ...] = ()
+        """Actions of the Map page's matrix whose keys hold here, too."""
         self.pane: MatrixPane | None = None
         page.matrix.loss_picked.connect(self.loss_picked)
         page.planes.arranged.connect(self._show)
@@ -50,6 +53,7 @@ class SecondMatrix(QObject):
     def _make(self) -> MatrixPane:
         pane = self.pane = MatrixPane(self._project, self._selection)
         FocusRing(pane.matrix)
+        pane.matrix.addActions(self.keys)
         self._page.others.append(pane.matrix)
         pane.matrix.sight.beside = self._page.edits.words_at
         pane.matrix.show_refused(frozenset(self._page.refused.found))

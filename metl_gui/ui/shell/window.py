@@ -272,6 +272,7 @@ class Window(QMainWindow):
         self.setAcceptDrops(True)
         self.resize(QSize(*FIRST_SIZE).boundedTo(room))
         self.actions_table.fill(ORDER, {"matrix": self.map.matrix, "review list": self.review.list.view})
+        self.second_matrix.keys = (self.actions_table["switch_scope"],)
         self.actions_table.add_live_menu("View > Panels", lambda menu: fill_panels(self, menu))
         recent = self.actions_table.add_live_menu("File > Open recent", lambda menu: fill_recent(self, menu))
         recent.triggered.connect(self._open_recent)

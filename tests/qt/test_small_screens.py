@@ -20,6 +20,7 @@ from metl_gui.ui.shell.window import LEAST_SIZE, Window
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.dock import Scrolled
 from metl_gui.ui.widgets.fitted_dialog import LEAST_PX, FittedDialog
+from metl_gui.ui.widgets.hint_line import HintLine
 from metl_gui.ui.widgets.panel_page import PanelPage
 from metl_gui.workbench.demo.sample import SampleFolder
 from metl_gui.workbench.session import Workbench
@@ -95,17 +96,29 @@ def test_no_button_outside_scroll_areas_is_cut_at_any_size(window: Window, page:
 
 @pytest.mark.parametrize("percent", [100, 150, 200])
 @pytest.mark.parametrize("size", [(640, 400), (1100, 700), (1600, 1000), (3840, 2160)])
-def test_what_the_search_says_of_itself_is_never_cut(window: Window, size: tuple[int, int], percent: int) -> None:
+def test_what_boxes_say_of_themselves_is_never_cut(window: Window, size: tuple[int, int], percent: int) -> None:
+    for id_ in ("mapping_list", "history", "what_feeds"):
+        window.actions_table[id_].trigger()
     window.dressing.scale_to(percent)
     resize(window, *size)
-    search = window.head.search
-    option = QStyleOptionFrame()
-    search.initStyleOption(option)
-    room = search.style().subElementRect(QStyle.SubElement.SE_LineEditContents, option, search).width() - 4
-    assert search.fontMetrics().horizontalAdvance(search.placeholderText()) <= room
-    assert search.placeholderText().startswith("Search")
+    met = 0
+    for number in range(len(PAGES)):
+        window.show_page(number)
+        QApplication.processEvents()
+        for line in window.findChildren(HintLine):
+            if not line.isVisible():
+                continue
+            option = QStyleOptionFrame()
+            line.initStyleOption(option)
+            room = line.style().subElementRect(QStyle.SubElement.SE_LineEditContents, option, line).width() - 4
+            words = line.placeholderText()
+            assert words.startswith(("Search", "Filter"))
+            is_shortest = " " not in words and line is not window.head.search
+            assert line.fontMetrics().horizontalAdvance(words) <= room or is_shortest, words
+            met += 1
+    assert met >= len(PAGES)
     if size[0] == 3840:
-        assert "Ctrl+F" in search.placeholderText()
+        assert "Ctrl+F" in window.head.search.placeholderText()
 
 
 def test_the_steps_that_lead_through_the_sample_are_fewer_where_there_is_little_room(window: Window) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QPoint, QRect, Qt, Signal
 from PySide6.QtGui import QAction, QKeySequence, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
 from metl_gui.core.edits.review import ConfirmBlock
 from metl_gui.core.matrix.blocks import Block, BlockKey, Element, Status
@@ -32,6 +32,7 @@ from metl_gui.ui.project.text import block_words, number_of
 from metl_gui.ui.trees.node import action_named, node_menu
 from metl_gui.ui.widgets.choice import ThemedComboBox
 from metl_gui.ui.widgets.dock import Surface
+from metl_gui.ui.widgets.hint_line import HintLine
 from metl_gui.ui.widgets.labels import Elided
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label, plain_tip
@@ -215,8 +216,7 @@ class BlockPanel(Surface):
         self.refresh()
 
     def _build(self) -> None:
-        self.filter = QLineEdit()
-        self.filter.setPlaceholderText("Filter both lists")
+        self.filter = HintLine("Filter both lists")
         self.filter.setAccessibleName("Filter the attributes of the block")
         self.filter.setClearButtonEnabled(True)
         self.filter.setMaximumWidth(260)

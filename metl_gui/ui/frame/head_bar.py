@@ -9,10 +9,11 @@ from html import escape
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QAction, QFontMetricsF, QResizeEvent
-from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLabel, QLineEdit, QMenu, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLabel, QMenu, QSizePolicy, QToolButton, QWidget
 
 from metl_gui.ui.context.app_context import PAGES
 from metl_gui.ui.theming import theme as themes
+from metl_gui.ui.widgets.hint_line import HintLine
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_tip
 
@@ -24,38 +25,9 @@ _LONGEST_LIVE_PX, _SHORT_LIVE_PX, _LEAST_LIVE_PX = 330, 150, 110
 _SPARK_PX = 170
 _UNDO_PAD_PX = 28
 _LONGEST_COUNT = "999"
-_SEARCH_PX, _LEAST_SEARCH_PX, _SEARCH_PAD_PX = 210, 90, 26
+_SEARCH_PX, _LEAST_SEARCH_PX = 210, 90
 _FORMS = 6
 """How many ways there are to be narrower than what the width alone leaves out."""
-
-
-class SearchLine(QLineEdit):
-    """Says of itself as much as it has room for.
-
-    Args:
-        key: that puts the keyboard into it.
-    """
-
-    def __init__(self, key: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._key = key
-        self._fit()
-
-    def show_key(self, key: str) -> None:
-        """Say which key it has now, empty for none."""
-        self._key = key
-        self._fit()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Say less where there is less room, and nothing in halves."""
-        super().resizeEvent(event)
-        self._fit()
-
-    def _fit(self) -> None:
-        room = self.width() - themes.px(_SEARCH_PAD_PX)
-        forms = (f"Search everywhere     {self._key}".rstrip(), "Search everywhere", "Search")
-        wide = self.fontMetrics().horizontalAdvance
-        self.setPlaceholderText(next((form for form in forms if wide(form) <= room), forms[-1]))
 
 
 class HeadBar(QWidget):
@@ -80,7 +52,7 @@ class HeadBar(QWidget):
         self.pages[1].reserve_count(_LONGEST_COUNT)
         self._group = QButtonGroup(self)
         self.undo = KeyButton("↶  Nothing to undo")
-        self.search = SearchLine("Ctrl+F")
+        self.search = HintLine("Search everywhere     Ctrl+F")
         self.search.setAccessibleName("Search everywhere")
         self.search.setClearButtonEnabled(True)
         self.search.setMinimumWidth(_SEARCH_PX)
@@ -147,7 +119,7 @@ class HeadBar(QWidget):
         self._run_key = keys["run"]
         self._fit()
         find = keys.get("find", "")
-        self.search.show_key(find)
+        self.search.show_hint(f"Search everywhere     {find}".rstrip())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Leave out what can be read elsewhere when there is no room for it."""

@@ -8,7 +8,6 @@ from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPoint, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
     QHBoxLayout,
-    QLineEdit,
     QSplitter,
     QVBoxLayout,
     QWidget,
@@ -26,6 +25,7 @@ from metl_gui.ui.project.panel_updater import PanelUpdater
 from metl_gui.ui.project.text import on
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.dock import Surface
+from metl_gui.ui.widgets.hint_line import HintLine
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label
 from metl_gui.ui.widgets.window_words import in_window
@@ -71,7 +71,7 @@ class HistoryPanel(Surface):
         self.model = StateModel(jobs, lambda: project.workbench, self)
         self.view = StateView(self.model)
         self.difference = DifferencePane(jobs)
-        self.box = QLineEdit()
+        self.box = HintLine("Filter   who:   is:run   is:exported")
         self.weights = {weight: KeyButton(words, kind="quiet") for weight, words in _WEIGHTS}
         self.note = plain_label(kind="dim")
         self._filtering = pause(self, _DELAY_MS, self.read)
@@ -219,7 +219,6 @@ class HistoryPanel(Surface):
     # building
 
     def _build(self) -> None:
-        self.box.setPlaceholderText("Filter   who:   is:run   is:exported")
         self.box.setAccessibleName("Filter the history")
         self.box.setClearButtonEnabled(True)
         top = QHBoxLayout()

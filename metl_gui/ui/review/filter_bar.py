@@ -7,9 +7,10 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QPoint, Signal
 from PySide6.QtGui import QAction, QActionGroup
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QWidget
 
 from metl_gui.core.review.query import NOBODY, Grouping, ReviewOrder, ReviewQuery, parse_review_query
+from metl_gui.ui.widgets.hint_line import HintLine
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_entry
 
@@ -39,8 +40,7 @@ class FilterBar(QWidget):
         self.people: Callable[[], tuple[str, ...]] = tuple
         self.names: Callable[[], tuple[str, str]] = lambda: ("", "")
         """Names of the current item's schema and entity."""
-        self.box = QLineEdit()
-        self.box.setPlaceholderText("Filter   schema:  entity:  verdict:  older:7  assigned:")
+        self.box = HintLine("Filter   schema:  entity:  verdict:  older:7  assigned:")
         self.box.setAccessibleName("Filter the review list")
         self.box.setClearButtonEnabled(True)
         self.filter = KeyButton("Filter")

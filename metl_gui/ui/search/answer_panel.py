@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QHBoxLayout,
     QHeaderView,
-    QLineEdit,
     QPushButton,
     QTreeView,
     QVBoxLayout,
@@ -28,6 +27,7 @@ from metl_gui.ui.search.answers import AnswerGroup, AnswerModel, AnswerRows, cou
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.dock import Surface
 from metl_gui.ui.widgets.empty_bar import BarOfRows
+from metl_gui.ui.widgets.hint_line import HintLine
 from metl_gui.ui.widgets.plain_text import plain_label
 from metl_gui.ui.widgets.tree import BranchView
 
@@ -47,8 +47,7 @@ class AnswerBar(QWidget):
 
     def __init__(self, what: str, has_filter: bool = True, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.box = QLineEdit()
-        self.box.setPlaceholderText("Filter   words   in:   type:   is:review")
+        self.box = HintLine("Filter   words   in:   type:   is:review")
         self.box.setAccessibleName(f"Filter {what}")
         self.box.setClearButtonEnabled(True)
         self.box.setMaximumWidth(420)

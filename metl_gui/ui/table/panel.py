@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPoint, Qt, Signal
 from PySide6.QtGui import QHideEvent
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QVBoxLayout, QWidget
 
 from metl_gui.core.changes.draft import Transition
 from metl_gui.core.edits.composite import CompositeEdit
@@ -24,6 +24,7 @@ from metl_gui.ui.table.rows import MappingColumn, MappingRows, Rows
 from metl_gui.ui.table.view import COLUMNS, MappingModel, MappingView, RowCopier
 from metl_gui.ui.trees.panel import FILTER_HELP
 from metl_gui.ui.widgets.dock import Surface
+from metl_gui.ui.widgets.hint_line import HintLine
 from metl_gui.ui.widgets.plain_text import plain_label
 from metl_gui.ui.widgets.window_words import in_window
 from metl_gui.workbench.session import EditOrigin
@@ -136,8 +137,7 @@ class MappingPanel(Surface):
     # building
 
     def _build(self) -> None:
-        self.box = QLineEdit()
-        self.box.setPlaceholderText("Filter   is:review   type:   in:   changed:   who or comment")
+        self.box = HintLine("Filter   is:review   type:   in:   changed:   who or comment")
         self.box.setToolTip(FILTER_HELP)
         self.box.setAccessibleName("Filter the mapping list")
         self.box.setClearButtonEnabled(True)

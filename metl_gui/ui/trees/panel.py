@@ -24,7 +24,6 @@ from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractItemView,
     QHBoxLayout,
-    QLineEdit,
     QSizePolicy,
     QStyle,
     QStyleOptionButton,
@@ -49,6 +48,7 @@ from metl_gui.ui.trees.model import FACTS_ROLE, TreeModel
 from metl_gui.ui.trees.node import RowFacts, node_menu, tip_of
 from metl_gui.ui.trees.view import TreeView
 from metl_gui.ui.widgets.dock import Surface
+from metl_gui.ui.widgets.hint_line import HintLine
 from metl_gui.ui.widgets.plain_text import plain_label, plain_tip
 
 _SHAPE = ((-5.5, -5.0), (5.5, -5.0), (1.2, 0.6), (1.2, 5.0), (-1.2, 3.8), (-1.2, 0.6))
@@ -192,8 +192,7 @@ class TreePanel(Surface):
         self._narrowed: FilterResult | None = None
         self.model = TreeModel(side, self)
         name = "Extraction tree" if side is Side.EXTRACTION else "Canonical model tree"
-        self.box = QLineEdit()
-        self.box.setPlaceholderText("Filter   is:unmapped   type:")
+        self.box = HintLine("Filter   is:unmapped   type:")
         self.box.setToolTip(FILTER_HELP)
         self.box.setAccessibleName(f"Filter the {name.lower()}")
         self.box.setClearButtonEnabled(True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from random import Random
 
@@ -35,6 +34,9 @@ LINEAGES = ("join", "join", "split")
 EDITS = ("add", "add", "map", "map", "map", "unmap", "remove", "label", "alias", "call", "ask", "key", "group")
 KINDS = (*EDITS, *DECISIONS, *LINEAGES, "change", "create", "mask", "ignore", "ignore", "recall")
 
+Steps = list[tuple[str, int]]
+"""A history: of each step its kind and the seed that decides about the rest of it."""
+
 steps = st.lists(
     st.tuples(st.sampled_from([*KINDS, "undo", "policy", "insert"]), st.integers(0, 1 << 30)),
     min_size=1,
@@ -64,7 +66,15 @@ def step(world: World, kind: str, seed: int) -> bool:
     return True
 
 
-def played(history: Iterable[tuple[str, int]]) -> list[Document]:
+def world_of(history: Steps) -> World:
+    """Play a history, and return the world at its end."""
+    world = start()
+    for kind, seed in history:
+        step(world, kind, seed)
+    return world
+
+
+def documents_of(history: Steps) -> list[Document]:
     """Play a history, and return the document before it and after each of its steps."""
     world = start()
     documents = [world.document]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from metl_gui.core.edits.settings import SetSettings
 from metl_gui.core.matrix.canonical import dusb_content, matrix_content
 from metl_gui.core.trees.nodes import Side
-from tests.helpers.histories import start, step, steps
+from tests.helpers.histories import Steps, steps, world_of
 
 Content = dict[str, Any]
 Blocks = dict[tuple[str, ...], set[tuple[str, str]]]
@@ -45,11 +45,9 @@ def name(block: Content) -> tuple[str, ...]:
 
 @given(steps, st.booleans(), st.sets(st.sampled_from(["s1", "s2", "s3"])))
 def test_the_compact_export_decompacts_to_the_blocks_of_the_other(
-    history: list[tuple[str, int]], include_unconfirmed: bool, going_on: set[str]
+    history: Steps, include_unconfirmed: bool, going_on: set[str]
 ) -> None:
-    world = start()
-    for kind, seed in history:
-        step(world, kind, seed)
+    world = world_of(history)
     for schema in world.document.extraction.schemas():
         if schema.name in going_on:
             world.do(SetSettings(Side.EXTRACTION, schema.id, (("meanwhile", "map what is left"),)))

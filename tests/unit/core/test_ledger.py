@@ -16,11 +16,10 @@ from metl_gui.core.matrix.blocks import Block
 from metl_gui.core.review.items import review_items
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import EditError
-from tests.helpers.histories import DECISIONS, LINEAGES, edit_of, start
+from tests.helpers.histories import DECISIONS, LINEAGES, Steps, edit_of, start
 from tests.helpers.ledger import Fate, Ledger
 from tests.helpers.world import World, declare
 
-Steps = list[tuple[str, int]]
 KINDS = ("add", "add", "insert", "insert", "map", "map", "unmap", "remove", "policy", "ask", "undo", "redo", "change")
 
 histories = st.lists(

@@ -22,9 +22,9 @@ from metl_gui.core.project.masks import masked_lineages
 from metl_gui.core.review.items import review_items
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import EditError
-from tests.helpers.histories import steps
+from tests.helpers.histories import Steps, steps, world_of
 from tests.helpers.world import World
-from tests.unit.core.test_rules import Steps, content_of, groups_of, played
+from tests.unit.core.test_rules import content_of, groups_of
 
 
 @pytest.fixture
@@ -201,7 +201,7 @@ def test_losses_that_an_update_made_above_the_cut_follow_the_new_attribute(world
 @given(steps, st.integers(0, 1 << 30))
 def test_a_join_takes_no_element_away_and_a_split_gives_none(history: Steps, seed: int) -> None:
     del seed
-    for transition in played(history).log:
+    for transition in world_of(history).log:
         is_join, is_split = (transition.title.startswith("Say that") and words in transition.title for words in WORDS)
         for change in transition.change.blocks if is_join or is_split else ():
             before = set(change.before.elements) if change.before else set()
@@ -216,7 +216,7 @@ WORDS = ("is the same as", "is another attribute")
 
 @given(steps, st.integers(0, 1 << 30))
 def test_joining_what_was_just_split_brings_every_element_back(history: Steps, seed: int) -> None:
-    world, random = played(history), Random(seed)
+    world, random = world_of(history), Random(seed)
     side = random.choice(list(Side))
     tree = world.document.tree(side)
     cuts = [
@@ -240,7 +240,7 @@ def test_joining_what_was_just_split_brings_every_element_back(history: Steps, s
 
 @given(steps)
 def test_a_join_that_is_not_possible_changes_no_lineage(history: Steps) -> None:
-    for transition in played(history).log:
+    for transition in world_of(history).log:
         if transition.change.schemas and WORDS[0] in transition.title:
             assert transition.change.versions == ()
 
@@ -271,7 +271,7 @@ def hidden_in(document: Document) -> set[tuple[Side, int]]:
 
 @given(steps)
 def test_only_undo_shows_what_was_masked(history: Steps) -> None:
-    for transition in played(history).log:
+    for transition in world_of(history).log:
         if transition.title.startswith("Undo"):
             continue
         left = {

@@ -17,17 +17,7 @@ from metl_gui.core.matrix.blocks import Block, Element, Status
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import EditError
-from tests.helpers.histories import start, step, steps
-from tests.helpers.world import World
-
-Steps = list[tuple[str, int]]
-
-
-def played(history: Steps) -> World:
-    world = start()
-    for kind, seed in history:
-        step(world, kind, seed)
-    return world
+from tests.helpers.histories import Steps, steps, world_of
 
 
 def some_edits(document: Document, random: Random) -> tuple[SetElements, ...]:
@@ -57,7 +47,7 @@ def outcome(work: Callable[[], ChangeSet]) -> ChangeSet | str:
 
 @given(steps, st.integers(0, 1 << 30))
 def test_edits_of_many_blocks_do_what_each_does_by_itself(history: Steps, seed: int) -> None:
-    document, stamp = played(history).document, EditContext("Ada", 9)
+    document, stamp = world_of(history).document, EditContext("Ada", 9)
     edits = some_edits(document, Random(seed))
 
     def one_by_one() -> ChangeSet:
@@ -74,7 +64,7 @@ def test_edits_of_many_blocks_do_what_each_does_by_itself(history: Steps, seed: 
 def test_a_block_that_waits_for_nothing_has_what_stood_and_what_is_set_without_what_is_cleared(
     history: Steps, seed: int
 ) -> None:
-    document, stamp = played(history).document, EditContext("Ada", 9)
+    document, stamp = world_of(history).document, EditContext("Ada", 9)
     for edit in some_edits(document, Random(seed)):
         before = document.matrix.block(*edit.key) or Block(*edit.key)
         if before.losses or before.waits or before.status is Status.NEEDS_REVIEW:
@@ -102,7 +92,7 @@ def test_a_block_that_waits_for_nothing_has_what_stood_and_what_is_set_without_w
 
 @given(steps, st.booleans())
 def test_a_null_block_is_paired_like_one_that_holds_nothing_of_what_is_chosen(history: Steps, is_by_name: bool) -> None:
-    document, pairing = played(history).document, by_name if is_by_name else by_position
+    document, pairing = world_of(history).document, by_name if is_by_name else by_position
     for source in document.extraction.all_versions():
         for target in document.cdm.all_versions():
             block = document.matrix.block(source.id, target.id)

@@ -13,10 +13,8 @@ from metl_gui.core.merge.merged_document import MergeTheirs
 from metl_gui.core.merge.sides import MergeConflict
 from metl_gui.core.search.checks import check
 from metl_gui.core.search.problems import Severity
-from tests.helpers.histories import start, step, steps
+from tests.helpers.histories import Steps, step, steps, world_of
 from tests.helpers.world import World
-
-Steps = list[tuple[str, int]]
 
 
 def merged(base: Document, ours: Document, theirs: Document) -> tuple[Document, list[MergeConflict]]:
@@ -28,9 +26,7 @@ def merged(base: Document, ours: Document, theirs: Document) -> tuple[Document, 
 
 def forked(shared: Steps, ours: Steps, theirs: Steps) -> tuple[Document, Document, Document]:
     """Play a history, then two others on from its end."""
-    world = start()
-    for kind, seed in shared:
-        step(world, kind, seed)
+    world = world_of(shared)
     base = world.document
     ends = []
     for history in (ours, theirs):

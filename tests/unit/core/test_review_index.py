@@ -6,12 +6,12 @@ from hypothesis import given, settings
 
 from metl_gui.core.review.items import review_items
 from metl_gui.ui.project.document import ReviewIndex
-from tests.helpers.histories import start, step, steps
+from tests.helpers.histories import Steps, start, step, steps
 
 
 @settings(max_examples=80, deadline=None)
 @given(steps)
-def test_following_any_history_keeps_the_list_that_reading_it_anew_gives(taken: list[tuple[str, int]]) -> None:
+def test_following_any_history_keeps_the_list_that_reading_it_anew_gives(taken: Steps) -> None:
     world = start()
     index = ReviewIndex.of(world.document)
     for kind, seed in taken:
@@ -25,7 +25,7 @@ def test_following_any_history_keeps_the_list_that_reading_it_anew_gives(taken: 
 
 @settings(max_examples=60, deadline=None)
 @given(steps)
-def test_looking_at_any_other_state_gives_the_list_that_reading_it_anew_gives(taken: list[tuple[str, int]]) -> None:
+def test_looking_at_any_other_state_gives_the_list_that_reading_it_anew_gives(taken: Steps) -> None:
     world = start()
     documents = [world.document]
     for at, (kind, seed) in enumerate(taken):

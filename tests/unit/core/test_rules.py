@@ -31,18 +31,7 @@ from metl_gui.core.review.items import review_items
 from metl_gui.core.search.checks import check
 from metl_gui.core.search.problems import Severity
 from metl_gui.core.trees.nodes import Side
-from tests.helpers.histories import NAMES, start, step, steps
-from tests.helpers.world import World
-
-Steps = list[tuple[str, int]]
-
-
-def played(history: Steps) -> World:
-    """Play a history and return the world at its end."""
-    world = start()
-    for kind, seed in history:
-        step(world, kind, seed)
-    return world
+from tests.helpers.histories import NAMES, Steps, step, steps, world_of
 
 
 def groups_of(document: Document) -> dict[GroupKey, tuple[CompactBlock, ...]]:
@@ -67,13 +56,13 @@ def content_of(document: Document) -> dict[object, object]:
 
 @given(steps)
 def test_no_block_uses_an_attribute_twice_on_either_side(history: Steps) -> None:
-    for block in played(history).document.matrix.blocks():
+    for block in world_of(history).document.matrix.blocks():
         assert conflicts(block.elements) == []
 
 
 @given(steps)
 def test_nothing_maps_what_is_never_to_be_mapped_and_each_mark_has_its_attribute(history: Steps) -> None:
-    document = played(history).document
+    document = world_of(history).document
     for side in Side:
         mapped = {
             (e.p if side is Side.EXTRACTION else e.q) for block in document.matrix.blocks() for e in block.elements
@@ -87,13 +76,13 @@ def test_nothing_maps_what_is_never_to_be_mapped_and_each_mark_has_its_attribute
 @given(steps)
 @example([("map", 1), ("add", 0), ("retire", 0), ("map", 17067443)])
 def test_only_under_review_is_a_block_kept_unconfirmed_beside_its_status(history: Steps) -> None:
-    for block in played(history).document.matrix.blocks():
+    for block in world_of(history).document.matrix.blocks():
         assert not block.unconfirmed or block.status is Status.NEEDS_REVIEW
 
 
 @given(steps)
 def test_every_element_ends_in_attributes_of_the_same_state(history: Steps) -> None:
-    document = played(history).document
+    document = world_of(history).document
     for block in document.matrix.blocks():
         columns = {a.id for a in document.extraction.version(block.version).attributes}
         rows = {a.id for a in document.cdm.version(block.entity_version).attributes}
@@ -103,7 +92,7 @@ def test_every_element_ends_in_attributes_of_the_same_state(history: Steps) -> N
 
 @given(steps)
 def test_under_policy_3_every_element_belongs_to_the_newest_entity_version(history: Steps) -> None:
-    document = played(history).document
+    document = world_of(history).document
     for block in document.matrix.blocks():
         entity = document.cdm.schema(document.cdm.version(block.entity_version).schema_id)
         if entity.setting("policy") != "parallel" and block.elements:
@@ -112,7 +101,7 @@ def test_under_policy_3_every_element_belongs_to_the_newest_entity_version(histo
 
 @given(steps)
 def test_decompacting_the_compact_set_gives_the_dense_set_back(history: Steps) -> None:
-    document = played(history).document
+    document = world_of(history).document
     dense = {block.key: block.elements for block in document.matrix.blocks() if block.elements}
     found = {}
     for (schema_id, w), kept in groups_of(document).items():
@@ -123,7 +112,7 @@ def test_decompacting_the_compact_set_gives_the_dense_set_back(history: Steps) -
 
 @given(steps)
 def test_whole_matrices_are_compacted_and_decompacted_as_group_by_group(history: Steps) -> None:
-    document = played(history).document.merged()
+    document = world_of(history).document.merged()
     tree, base = document.extraction.base, document.matrix.base
     compact = compact_all(tree, base)
     assert _kept(compact) == {
@@ -144,14 +133,14 @@ def _kept(elements: ElementColumns) -> dict[tuple[int, int], tuple[tuple[int, in
 
 @given(steps)
 def test_every_edit_makes_exactly_the_next_state_and_numbers_are_never_used_twice(history: Steps) -> None:
-    world = played(history)
+    world = world_of(history)
     states = [transition.after.state for transition in world.log]
     assert states == list(range(1, len(states) + 1))
 
 
 @given(steps)
 def test_undoing_the_last_edit_restores_all_it_touched(history: Steps) -> None:
-    world = played(history)
+    world = world_of(history)
     last = world.log[-1]
     undone = perform(world.document, Revert(last.change, last.title)).after
     assert undone.state == last.after.state + 1
@@ -162,7 +151,7 @@ def test_undoing_the_last_edit_restores_all_it_touched(history: Steps) -> None:
 
 @given(steps)
 def test_attribute_and_version_ids_are_never_used_again(history: Steps) -> None:
-    world = played(history)
+    world = world_of(history)
     for side in Side:
         made: Counter[int] = Counter()
         for transition in world.log:
@@ -174,7 +163,7 @@ def test_attribute_and_version_ids_are_never_used_again(history: Steps) -> None:
 
 @given(steps)
 def test_a_version_has_at_most_one_attribute_of_a_lineage(history: Steps) -> None:
-    document = played(history).document
+    document = world_of(history).document
     for side in Side:
         for version in document.tree(side).all_versions():
             lineages = [a.lineage for a in version.attributes]
@@ -183,7 +172,7 @@ def test_a_version_has_at_most_one_attribute_of_a_lineage(history: Steps) -> Non
 
 @given(steps)
 def test_only_touched_groups_change_their_compact_form(history: Steps) -> None:
-    world = played(history)
+    world = world_of(history)
     for transition in world.log:
         before, after = groups_of(transition.before), groups_of(transition.after)
         differing = {group for group in before.keys() | after.keys() if before.get(group) != after.get(group)}
@@ -193,7 +182,7 @@ def test_only_touched_groups_change_their_compact_form(history: Steps) -> None:
 @given(steps)
 def test_what_is_compacted_again_where_it_was_touched_is_the_whole_compact_form(history: Steps) -> None:
     stored: dict[GroupKey, dict[int, object]] = {}
-    for transition in played(history).log:
+    for transition in world_of(history).log:
         document = transition.after
         again = compact_again(document.extraction, document.matrix, touched_versions(transition))
         for group, found in again.items():
@@ -208,7 +197,7 @@ def test_what_is_compacted_again_where_it_was_touched_is_the_whole_compact_form(
 
 @given(steps)
 def test_a_block_needs_review_exactly_when_something_in_it_waits(history: Steps) -> None:
-    document = played(history).document
+    document = world_of(history).document
     for block in document.matrix.blocks():
         if block.status is not Status.RETIRED:
             assert (block.status is Status.NEEDS_REVIEW) == bool(block.open_losses or block.waits)
@@ -216,14 +205,14 @@ def test_a_block_needs_review_exactly_when_something_in_it_waits(history: Steps)
 
 @given(steps)
 def test_every_waiting_block_is_reached_by_exactly_the_items_of_its_chains(history: Steps) -> None:
-    document = played(history).document
+    document = world_of(history).document
     reached = {key for item in review_items(document) for key in (item.key, *item.chain)}
     assert reached == set(document.matrix.waiting())
 
 
 @given(steps)
 def test_an_element_vanishes_only_with_a_loss_a_removal_or_a_persons_edit(history: Steps) -> None:
-    world = played(history)
+    world = world_of(history)
     for transition in world.log:
         if not transition.title.startswith("Add "):
             continue
@@ -239,7 +228,7 @@ def test_an_element_vanishes_only_with_a_loss_a_removal_or_a_persons_edit(histor
 
 @given(steps)
 def test_merging_the_overlay_into_the_base_changes_nothing(history: Steps) -> None:
-    document = played(history).document
+    document = world_of(history).document
     merged = document.merged()
     assert state_hash(merged) == state_hash(document)
     assert review_items(merged) == review_items(document)
@@ -255,12 +244,12 @@ def test_merging_the_overlay_into_the_base_changes_nothing(history: Steps) -> No
 
 @given(steps)
 def test_no_history_leaves_an_error_for_the_checks_to_find(history: Steps) -> None:
-    assert [p for p in check(played(history).document) if p.severity is Severity.ERROR] == []
+    assert [p for p in check(world_of(history).document) if p.severity is Severity.ERROR] == []
 
 
 @given(steps, st.integers(0, 1 << 30))
 def test_edits_on_a_merged_document_give_the_same_state_as_on_the_overlay(history: Steps, seed: int) -> None:
-    world, other = played(history), played(history)
+    world, other = world_of(history), world_of(history)
     other.document = other.document.merged()
     for kind in ("map", "add", "unmap", "remove", "confirm"):
         step(world, kind, seed)
@@ -270,7 +259,7 @@ def test_edits_on_a_merged_document_give_the_same_state_as_on_the_overlay(histor
 
 @given(steps)
 def test_every_name_and_alias_finds_the_one_schema_that_has_it(history: Steps) -> None:
-    document = played(history).document
+    document = world_of(history).document
     for found in (document, document.merged()):
         for side in Side:
             tree = found.tree(side)
@@ -284,7 +273,7 @@ def test_every_name_and_alias_finds_the_one_schema_that_has_it(history: Steps) -
 
 @given(steps)
 def test_a_label_means_one_content_of_its_schema(history: Steps) -> None:
-    document = played(history).document
+    document = world_of(history).document
     for side in Side:
         for schema in document.tree(side).schemas():
             versions = document.tree(side).versions(schema.id)
@@ -295,7 +284,7 @@ def test_a_label_means_one_content_of_its_schema(history: Steps) -> None:
 
 @given(steps)
 def test_later_versions_inherit_every_open_loss_until_it_is_answered(history: Steps) -> None:
-    for transition in played(history).log:
+    for transition in world_of(history).log:
         if not transition.title.startswith("Add "):
             continue
         for change in transition.change.blocks:
@@ -310,7 +299,7 @@ def test_later_versions_inherit_every_open_loss_until_it_is_answered(history: St
 
 @given(steps)
 def test_confirming_every_item_leaves_nothing_to_review(history: Steps) -> None:
-    document = played(history).document
+    document = world_of(history).document
     items = review_items(document)
     for item in items:
         document = perform(document, ConfirmBlock(item.key)).after
@@ -320,6 +309,6 @@ def test_confirming_every_item_leaves_nothing_to_review(history: Steps) -> None:
 
 @given(steps)
 def test_an_element_is_lost_at_most_once_in_a_block(history: Steps) -> None:
-    for block in played(history).document.matrix.blocks():
+    for block in world_of(history).document.matrix.blocks():
         ends = [(loss.lineages, loss.since) for loss in block.open_losses]
         assert len(ends) == len(set(ends))

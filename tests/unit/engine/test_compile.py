@@ -20,7 +20,7 @@ from metl_gui.core.warehouse_model import Bridge, Dates, Dimension, Fact, Model
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.kernel.plan import DEFAULT_PLACEHOLDER, BlockPlan, Plan, SchemaPlan, SourceType
 from metl_gui.engine.mapping.plan_compiler import compile_plan, staging_plan
-from tests.helpers.histories import start, step, steps
+from tests.helpers.histories import Steps, steps, world_of
 from tests.helpers.world import World
 
 
@@ -199,12 +199,9 @@ def test_a_plan_comes_back_from_its_text_as_it_was() -> None:
 @example([("map", 0), ("ask", 186), ("add", 1)], True)  # emptied, and waiting under "map what is left"
 @example([("map", 0), ("ask", 186), ("add", 1)], False)
 def test_production_maps_with_and_holds_exactly_what_exports_carry_with_elements_or_hold(
-    history: list[tuple[str, int]], include_unconfirmed: bool
+    history: Steps, include_unconfirmed: bool
 ) -> None:
-    made = start()
-    for kind, seed in history:
-        step(made, kind, seed)
-    document = made.document
+    document = world_of(history).document
     plan = compile_plan(document, "", include_unconfirmed)
     mapped = [
         (found.name, version.label, block.entity, block.entity_version, block.is_held)

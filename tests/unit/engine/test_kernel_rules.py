@@ -19,7 +19,7 @@ from metl_gui.core.trees.paths import escape, split
 from metl_gui.engine.kernel.outcomes import MappedBatch
 from metl_gui.engine.mapping.kernel import Kernel
 from metl_gui.engine.mapping.plan_compiler import compile_plan
-from tests.helpers.histories import start, step, steps
+from tests.helpers.histories import Steps, start, step, steps
 from tests.helpers.json_texts import judged, mutations, values
 from tests.helpers.plans import map_all, plan_of
 
@@ -29,7 +29,7 @@ Placed = tuple[str, str, tuple[tuple[str, str], ...]]
 Tree = dict[str, Any]
 
 
-def document_of(history: list[tuple[str, int]]) -> Document:
+def document_of(history: Steps) -> Document:
     """Play a history from a world with mapped blocks."""
     world = start()
     world.map("s1@10:be1@10", a="a", b="b")
@@ -106,9 +106,7 @@ def placed(outcome: MappedBatch, document: Document) -> set[Placed]:
 
 
 @given(steps, st.data())
-def test_the_kernel_sends_what_sequential_mapping_sends_nulls_apart(
-    history: list[tuple[str, int]], data: st.DataObject
-) -> None:
+def test_the_kernel_sends_what_sequential_mapping_sends_nulls_apart(history: Steps, data: st.DataObject) -> None:
     document = document_of(history)
     kernel = Kernel(compile_plan(document), choice="compiled", patience=0)
     for version in document.extraction.all_versions():
@@ -133,7 +131,7 @@ def test_the_kernel_sends_what_sequential_mapping_sends_nulls_apart(
 
 @given(steps, st.data())
 def test_production_sends_all_of_what_a_test_sends_of_a_version_or_nothing_and_says_which(
-    history: list[tuple[str, int]], data: st.DataObject
+    history: Steps, data: st.DataObject
 ) -> None:
     document = document_of([("ask", 1), *history])
     test, production = Kernel(compile_plan(document)), held_kernel(document)

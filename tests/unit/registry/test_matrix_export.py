@@ -25,17 +25,14 @@ from metl_gui.core.trees.nodes import Side, Version
 from metl_gui.errors import SchemaError
 from metl_gui.registry.matrix_export import parse_export
 from metl_gui.workbench.exports.matrix import dusb_text, json_text, laid_out
-from tests.helpers.histories import start, step, steps
+from tests.helpers.histories import Steps, start, steps, world_of
 from tests.helpers.world import World
 
-Steps = list[tuple[str, int]]
 PIPES = (json_text, dusb_text)
 
 
 def _played(history: Steps, going_on: set[str]) -> Document:
-    world = start()
-    for kind, seed in history:
-        step(world, kind, seed)
+    world = world_of(history)
     for schema in world.document.extraction.schemas():
         if schema.name in going_on:
             world.do(SetSettings(Side.EXTRACTION, schema.id, (("meanwhile", "map what is left"),)))

@@ -13,10 +13,8 @@ from metl_gui.core.edits.revert import Revert
 from metl_gui.core.matrix.canonical import state_hash
 from metl_gui.core.merge.merged_document import MergeTheirs
 from metl_gui.store.project_file import ProjectFile
-from tests.helpers.histories import start, step, steps
+from tests.helpers.histories import Steps, step, steps, world_of
 from tests.helpers.world import World
-
-Steps = list[tuple[str, int]]
 
 
 @settings(max_examples=25)
@@ -24,9 +22,7 @@ Steps = list[tuple[str, int]]
 def test_a_merge_is_read_again_as_it_was_made_and_undo_takes_all_of_it_back(
     shared: Steps, ours: Steps, theirs: Steps
 ) -> None:
-    world = start()
-    for kind, seed in shared:
-        step(world, kind, seed)
+    world = world_of(shared)
     base, other = world.document, World()
     other.document, other.log = base, list(world.log)
     for kind, seed in ours:

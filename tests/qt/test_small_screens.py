@@ -112,7 +112,7 @@ def test_what_boxes_say_of_themselves_is_never_cut(window: Window, size: tuple[i
             line.initStyleOption(option)
             room = line.style().subElementRect(QStyle.SubElement.SE_LineEditContents, option, line).width() - 4
             words = line.placeholderText()
-            assert words.startswith(("Search", "Filter"))
+            assert words.startswith(("Search", "Filter", "Comment"))
             is_shortest = " " not in words and line is not window.head.search
             assert line.fontMetrics().horizontalAdvance(words) <= room or is_shortest, words
             met += 1

@@ -178,7 +178,7 @@ def test_drawings_of_the_style_sheet_are_there_in_the_colour_of_quiet_text(name:
     theme = themes.load(name)
     sheet = themes.style_sheet(theme, QApplication.font())
     found = {Path(path) for path in re.findall(r'url\("([^"]+)"\)', sheet)}
-    assert len(found) == 7
+    assert len(found) == 8
     for path in found:
         colour = theme.panel if path.name.startswith("check") else theme.dim
         assert colour.name().lower() in path.read_text("utf-8").lower(), path.name

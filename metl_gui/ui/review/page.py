@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QAction, QShowEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.rename_groups import RenameGroup, accepting
@@ -34,6 +34,7 @@ from metl_gui.ui.review.detail import ItemDetail
 from metl_gui.ui.review.list import ReviewListPanel
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.dock import Dock, Scrolled
+from metl_gui.ui.widgets.hint_line import HintLine
 from metl_gui.ui.widgets.panel_page import PanelPage
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label
@@ -346,8 +347,7 @@ class ReviewPage(PanelPage):
     def _foot(self) -> QFrame:
         foot = self.foot = QFrame()
         foot.setProperty("surface", "foot")
-        self.comment = QLineEdit()
-        self.comment.setPlaceholderText("Comment for the history (optional)")
+        self.comment = HintLine("Comment for the history   (optional)")
         self.comment.setAccessibleName("Comment for the history")
         self.retire_button = KeyButton("Retire…")
         self.retire_button.setToolTip("This schema feeds this entity no more")

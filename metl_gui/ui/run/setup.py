@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QCheckBox, QDoubleSpinBox, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QDoubleSpinBox, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from metl_gui.core.project.named_states import NamedState
 from metl_gui.core.runs.run_spec import Lane, MappingSpec, Mode, RunPolicy, SinkSpec, SourceSpec
@@ -55,6 +55,8 @@ class LaneChoice(QWidget):
         self.wait.setRange(0.0, _MOST_SECONDS)
         self.wait.setDecimals(1)
         self.wait.setSuffix(" s")
+        for line in self.wait.findChildren(QLineEdit):  # the style sheet's own padding is not for what lies in a box
+            line.setTextMargins(6, 0, 0, 0)
         self.wait.setAccessibleName(_WAIT_WORDS)
         self.wait.setToolTip("Then its records are set aside. What waits meanwhile is shown on the lane's page.")
         self._build()

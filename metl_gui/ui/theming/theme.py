@@ -65,7 +65,7 @@ SMALL = 0.92
 """Size of secondary text as a share of the system font."""
 
 
-_DRAWINGS = ("check", "tick", "more", "arrow-down", "arrow-up", "arrow-left", "arrow-right")
+_DRAWINGS = ("check", "clear", "tick", "more", "arrow-down", "arrow-up", "arrow-left", "arrow-right")
 """Small drawings of the style sheet: those of Qt's own style do not grow with the size."""
 _PIXELS = re.compile(r"(?<![\w.])([3-9]|\d{2,})px")
 """Sizes of the style sheet that scale; lines of 1 and 2 px stay lines."""

@@ -152,18 +152,17 @@ class Driver:
         """Add what machine code counted to the counts of the batch."""
         tables, gathering = self.tables, self.gathering
         counters = tables.counters
-        for number in np.flatnonzero(counters).tolist():
-            filled = tables.filled_by.get(number)
-            if filled is not None:
-                np.add.at(counters, filled, counters[number])
-                counters[number] = 0
+        sent = [number for number in np.flatnonzero(counters).tolist() if number in tables.filled_by]
+        if sent:
+            filled = [tables.filled_by[number] for number in sent]
+            np.add.at(counters, np.concatenate(filled), np.repeat(counters[sent], [len(some) for some in filled]))
+            counters[sent] = 0
         counted = np.flatnonzero(counters)
-        found: Filled = Counter()
-        for number, count in zip(counted.tolist(), counters[counted].tolist(), strict=True):
-            filled_name = tables.filled_names[number]
-            if filled_name is not None:
-                found[filled_name] = count
-                continue
+        of_values = tables.are_of_values[counted]
+        names = map(tables.filled_names.__getitem__, counted[of_values].tolist())
+        found: Filled = Counter(dict(zip(names, counters[counted[of_values]].tolist(), strict=True)))
+        others = counted[~of_values]
+        for number, count in zip(others.tolist(), counters[others].tolist(), strict=True):
             kind, name = tables.counter_names[number]
             if kind == "version":
                 gathering.by_version[name] += count

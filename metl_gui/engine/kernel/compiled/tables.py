@@ -123,9 +123,10 @@ class Tables:
             self.facts.extend([*known, no_names, *_NOTHING_ELSE])
         self.heads[:] = 0
         self.counter_names: list[tuple[str, ...]] = []
-        self.filled_names: list[tuple[str, str, str] | None] = []
+        self.filled_names: dict[int, tuple[str, str, str]] = {}
         self.filled_by: dict[int, Numbers] = {}
         self.counters: Numbers = np.zeros(1024, np.int64)
+        self.are_of_values: NDArray[np.bool_] = np.zeros(1024, np.bool_)
         self._counter_numbers: dict[tuple[str, ...], int] = {}
         self.shapes = Hashed(at.SHAPE_BYTES // at.WORD, 1)
         self.sets = Hashed(at.SHAPE_BYTES // at.WORD, 1)
@@ -230,12 +231,13 @@ class Tables:
         if number is None:
             number = self._counter_numbers[name] = len(self.counter_names)
             self.counter_names.append(name)
-            self.filled_names.append((name[1], name[2], name[3]) if name[0] == "filled" else None)
             if number >= len(self.counters):
-                larger = np.zeros(2 * len(self.counters), np.int64)
-                larger[:number] = self.counters
-                self.counters = larger
+                self.counters = np.concatenate((self.counters, np.zeros_like(self.counters)))
+                self.are_of_values = np.concatenate((self.are_of_values, np.zeros_like(self.are_of_values)))
                 self._point()
+            if name[0] == "filled":
+                self.filled_names[number] = name[1], name[2], name[3]
+                self.are_of_values[number] = True
         return number
 
     def sent_counter(self, filled: Sequence[int]) -> int:

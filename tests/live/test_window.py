@@ -111,10 +111,10 @@ def test_a_lane_set_up_in_the_window_makes_its_topics_maps_is_frozen_and_set_bac
     making.make.click()
 
     # the lane is shown as it goes
-    qtbot.waitUntil(lambda: page.lane.lane.progress is not None, timeout=_PATIENCE_MS)
+    qtbot.waitUntil(lambda: page.views.lane.lane.progress is not None, timeout=_PATIENCE_MS)
     assert "exactly once" in asked[0]
     assert page.views.currentIndex() == LANE
-    lane = page.lane.lane
+    lane = page.views.lane.lane
     qtbot.waitUntil(
         lambda: lane.progress is not None and lane.progress.tally.read == _RECORDS and lane.lag == 0,
         timeout=_PATIENCE_MS,
@@ -125,12 +125,12 @@ def test_a_lane_set_up_in_the_window_makes_its_topics_maps_is_frozen_and_set_bac
     qtbot.waitUntil(lambda: any(member.is_alive for member in lane.members), timeout=_PATIENCE_MS)
 
     # frozen, with what that means said before
-    page.lane.buttons[FREEZE].click()
-    qtbot.waitUntil(lambda: page.lane.pill.text() == "frozen", timeout=_PATIENCE_MS)
+    page.views.lane.buttons[FREEZE].click()
+    qtbot.waitUntil(lambda: page.views.lane.pill.text() == "frozen", timeout=_PATIENCE_MS)
     assert "Nothing is repeated." in asked[-1]
 
     # set back to the beginning: every record once more, as it was said
-    page.lane.buttons[SET_BACK].click()
+    page.views.lane.buttons[SET_BACK].click()
     qtbot.waitUntil(lambda: any(each.isVisible() for each in window.findChildren(SetBackDialog)), timeout=_PATIENCE_MS)
     back = next(each for each in window.findChildren(SetBackDialog) if each.isVisible())
     back.where.setCurrentIndex(back.where.findData("earliest"))
@@ -209,7 +209,7 @@ def test_a_window_killed_with_a_lane_on_its_screen_takes_nothing_along_and_the_n
     page = window.run_page
 
     def is_shown() -> bool:
-        progress = page.lane.lane.progress
+        progress = page.views.lane.lane.progress
         return page.isVisible() and progress is not None and progress.tally.read == 2 * _RECORDS
 
     qtbot.waitUntil(is_shown, timeout=_PATIENCE_MS)

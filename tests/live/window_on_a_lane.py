@@ -60,7 +60,7 @@ def main(order: WindowOrder) -> int:
     looking = QTimer(window, interval=_LOOK_MS)
 
     def look() -> None:
-        progress = page.lane.lane.progress
+        progress = page.views.lane.lane.progress
         if page.views.currentIndex() == LANE and progress is not None and progress.tally.read == order.records:
             looking.stop()
             print(page.production.live[0].run_id, flush=True)  # noqa: T201

@@ -145,13 +145,13 @@ def test_attaching_to_a_lane_shows_how_far_it_is_and_who_takes_part(attached: At
     page = attached.window.run_page
     assert page.views.currentIndex() == LANE
     told = lane_progress(_RUN, _TICKS)
-    words = words_in(page.lane.figures)
+    words = words_in(page.views.lane.figures)
     assert f"{sum(each.lag for each in told.partitions):,}" in words
-    assert [row[0].words for row in page.lane.partitions.model.rows] == [
+    assert [row[0].words for row in page.views.lane.partitions.model.rows] == [
         f"{each.topic}/{each.partition}" for each in told.partitions
     ]
-    assert page.lane.members.sentence.text() == "State 8 waits for other/0: 1 of 2 members ready."
-    assert "went on" in page.lane.members.quiet.text()
+    assert page.views.lane.members.sentence.text() == "State 8 waits for other/0: 1 of 2 members ready."
+    assert "went on" in page.views.lane.members.quiet.text()
     assert "published state 8" in attached.window.status.production.accessibleName()
     assert page.messages.place.text() == "A lane keeps no messages of its own: they are in its topics."
 
@@ -161,7 +161,7 @@ def test_a_lane_that_nothing_came_of_yet_says_that_it_starts(attached: Attached)
     attached.tell(lane_progress(_RUN, 41, partitions=idle, tally=Tally()))
     page = attached.window.run_page
     assert "tasks are being started" in page.head.facts.text()
-    assert page.lane.state.text().startswith("Its tasks are being started")
+    assert page.views.lane.state.text().startswith("Its tasks are being started")
 
 
 def test_what_waits_for_a_version_and_a_trouble_are_seen_at_once(attached: Attached) -> None:
@@ -171,14 +171,14 @@ def test_what_waits_for_a_version_and_a_trouble_are_seen_at_once(attached: Attac
         LaneTroubled(_RUN, "The broker does not answer."),
     )
     page = attached.window.run_page
-    assert page.lane.figures.waiting.value.text() == "3"
+    assert page.views.lane.figures.waiting.value.text() == "3"
     assert "3 waiting" in page.head.facts.text()
-    assert page.lane.pill.text() == "cannot go on now"
-    assert page.lane.figures.latency.value.text() == "-"
+    assert page.views.lane.pill.text() == "cannot go on now"
+    assert page.views.lane.figures.latency.value.text() == "-"
 
 
 def test_the_rows_come_in_the_order_that_is_chosen_and_enter_draws_the_one_in_focus(attached: Attached) -> None:
-    lane = attached.window.run_page.lane
+    lane = attached.window.run_page.views.lane
     lane.partitions.order.setCurrentIndex(1)
     lags = [each.lag for each in lane.partitions.shown]
     assert lags == sorted(lags, reverse=True)
@@ -193,7 +193,7 @@ def test_the_rows_come_in_the_order_that_is_chosen_and_enter_draws_the_one_in_fo
 def test_one_late_moment_leaves_the_latency_of_all_others_to_be_read(attached: Attached) -> None:
     late = LatencyFigures(4_000.0, 9_000.0, 30_000.0, 900)
     attached.tell(lane_progress(_RUN, 41, 8, latency=late))
-    plots = attached.window.run_page.lane.chart._plots
+    plots = attached.window.run_page.views.lane.chart._plots
     assert plots is not None
     (_, (least, most)), curves = plots._upper.viewRange(), plots._curves
     usual = float(np.median(curves["p50"].getData()[1]))
@@ -209,13 +209,13 @@ def test_the_name_of_a_line_stands_in_the_legend_however_wide_its_value_gets(att
     for tick, p50 in enumerate((5.0, 24.8, 117.0, 27.0), 41):
         attached.tell(lane_progress(_RUN, tick, 8, latency=LatencyFigures(p50, 54.0, 54.0, 900)))
         QApplication.processEvents()
-        for entry in attached.window.run_page.lane.chart.entries:
+        for entry in attached.window.run_page.views.lane.chart.entries:
             assert entry.width() >= entry.whole_width
 
 
 def test_a_member_that_gets_ready_is_told_without_asking(attached: Attached) -> None:
     attached.tell(MembersChanged(_RUN, (member(f"{_RUN}/0", 8, 8), member("other/0", 8, 8))))
-    assert attached.window.run_page.lane.members.sentence.text() == "All 2 members map with state 8."
+    assert attached.window.run_page.views.lane.members.sentence.text() == "All 2 members map with state 8."
 
 
 def test_a_lane_that_is_over_is_shown_again_from_the_history(window: Window) -> None:
@@ -228,8 +228,8 @@ def test_a_lane_that_is_over_is_shown_again_from_the_history(window: Window) -> 
     page.show_run("20261122-060000-bbbbbb")
     assert page.head.views[LANE].isVisible()
     page.show_view(LANE)
-    assert page.lane.lane.progress is not None
-    assert not any(button.isVisible() for button in page.lane.buttons.values())
+    assert page.views.lane.lane.progress is not None
+    assert not any(button.isVisible() for button in page.views.lane.buttons.values())
     page.show_run(_RUN)
     assert not page.head.views[LANE].isVisible()
 
@@ -266,7 +266,7 @@ def test_what_freezing_and_following_do_is_said_before_they_are_done(
     monkeypatch.setattr(dialogs, "ask", answer)
     monkeypatch.setattr(lane_commands, "find_lane", lambda *_: later if done else lane)
     monkeypatch.setattr(lane_commands, "freeze", frozen)
-    panel = attached.window.run_page.lane
+    panel = attached.window.run_page.views.lane
     panel.buttons["freeze"].click()
     assert done == ["freeze"]
     assert "stays with state 8; what is published meanwhile waits. Nothing is repeated." in asked[0]
@@ -327,6 +327,6 @@ def test_rolling_back_offers_what_was_published_before_and_to_repeat_what_was_ma
 
 
 def test_a_lane_that_agrees_with_nobody_can_only_be_set_back_and_take_existing_rows(attached: Attached) -> None:
-    panel = attached.window.run_page.lane
+    panel = attached.window.run_page.views.lane
     panel.show_held("Was started to stay with its state.", is_frozen=False, is_alone=True)
     assert [id_ for id_, button in panel.buttons.items() if button.isVisible()] == ["set_back", "load"]

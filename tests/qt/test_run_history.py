@@ -181,11 +181,11 @@ def test_figures_lead_to_what_they_count(ran: Window) -> None:
     QTest.mouseClick(page.figures.mapped, Qt.MouseButton.LeftButton)
     assert QApplication.focusWidget() is page.by_entity.table
     QTest.mouseClick(page.figures.kernel, Qt.MouseButton.LeftButton)
-    assert page.speed.isVisible()
+    assert page.views.speed.isVisible()
     QTest.mouseClick(page.figures.rate, Qt.MouseButton.LeftButton)
     QTest.mouseClick(page.figures.read, Qt.MouseButton.LeftButton)
     page.show_details()
-    assert words(page.details.version_table)[0][:2] == [f"{ORDERS} 4", "30,000"]
+    assert words(page.views.details.version_table)[0][:2] == [f"{ORDERS} 4", "30,000"]
 
 
 @pytest.mark.parametrize("view", ["Details", "Speed", "Compare"])
@@ -223,17 +223,17 @@ def test_a_closed_window_leaves_none_of_its_menus_even_when_a_chart_was_shown(
 
 def test_the_share_of_required_attributes_leads_to_which_of_them_are_empty_and_to_the_attribute(ran: Window) -> None:
     page = page_of(ran)
-    QAbstractItemModelTester(page.details.filled, QAbstractItemModelTester.FailureReportingMode.Fatal)
+    QAbstractItemModelTester(page.views.details.filled, QAbstractItemModelTester.FailureReportingMode.Fatal)
     click(ran, "r2")
     share = words(page.by_entity.table)[0][2]
     assert share.endswith("%")
     click_cell(page.by_entity.table, 0, 2)
-    assert page.details.isVisible()
-    rows = words(page.details.filled_table)
+    assert page.views.details.isVisible()
+    rows = words(page.views.details.filled_table)
     amount = next(at for at, cells in enumerate(rows) if cells[0] == "amount")
     assert rows[amount][2] == "300"
-    page.details.filled_table.setCurrentIndex(page.details.filled.index(amount, 0))
-    QTest.keyClick(page.details.filled_table, Qt.Key.Key_Return)
+    page.views.details.filled_table.setCurrentIndex(page.views.details.filled.index(amount, 0))
+    QTest.keyClick(page.views.details.filled_table, Qt.Key.Key_Return)
     assert ran.stack.currentWidget() is ran.map
     target = ran.selection.current.target
     assert target is not None
@@ -246,7 +246,7 @@ def test_the_share_of_required_attributes_leads_to_which_of_them_are_empty_and_t
 def test_a_version_that_was_read_leads_to_the_map(ran: Window) -> None:
     page = page_of(ran)
     page.show_details()
-    click_cell(page.details.version_table, 0, 1)
+    click_cell(page.views.details.version_table, 0, 1)
     source = ran.selection.current.source
     assert source is not None
     assert ran.project.value.extraction.version(source.version or 0).label == "4"
@@ -259,12 +259,12 @@ def test_speed_says_how_long_a_message_took_and_shows_the_runs_before_it(ran: Wi
     page = page_of(ran)
     click(ran, "r2")
     ran.actions_table["run_speed"].trigger()
-    values = {name: label.text() for name, label in page.speed.values.items()}
+    values = {name: label.text() for name, label in page.views.speed.values.items()}
     assert values["transformations"] == "30,000"
     assert values["mean"] == "0.41 µs"
     assert (values["column sets"], values["hit rate"], values["code"]) == ("7", "99.9 %", "compiled")
-    assert sum(bar.value for bar in page.speed.batches.bars) == 30
-    bars = page.speed.runs.bars
+    assert sum(bar.value for bar in page.views.speed.batches.bars) == 30
+    bars = page.views.speed.runs.bars
     assert [bar.key for bar in bars] == ["r1", "r2", "r3"]
     assert [bar.is_current for bar in bars] == [False, True, False]
 
@@ -273,11 +273,11 @@ def test_a_bar_leads_to_its_run_by_keys(ran: Window) -> None:
     page = page_of(ran)
     click(ran, "r2")
     page.show_speed()
-    page.speed.runs.setFocus()
+    page.views.speed.runs.setFocus()
     for _ in range(3):
-        QTest.keyClick(page.speed.runs, Qt.Key.Key_Left)
-    assert "p95" in page.speed.runs.accessibleDescription()
-    QTest.keyClick(page.speed.runs, Qt.Key.Key_Return)
+        QTest.keyClick(page.views.speed.runs, Qt.Key.Key_Left)
+    assert "p95" in page.views.speed.runs.accessibleDescription()
+    QTest.keyClick(page.views.speed.runs, Qt.Key.Key_Return)
     assert (page.report or {})["run_id"] == "r1"
     assert page.body.isVisible()
 
@@ -291,10 +291,10 @@ def test_two_runs_chosen_with_ctrl_are_compared_the_older_one_first(ran: Window)
     click(ran, "r1", Qt.KeyboardModifier.ControlModifier)
     assert page.setup.history.compare.text() == "Compare these two"
     QTest.mouseClick(page.setup.history.compare, Qt.MouseButton.LeftButton)
-    assert page.comparison.isVisible()
-    read = words(page.comparison.tables["figure"])[0]
+    assert page.views.comparison.isVisible()
+    read = words(page.views.comparison.tables["figure"])[0]
     assert read == ["read", "20,000", "30,000", "+50.0 %"]
-    filled = words(page.comparison.tables["filled"])
+    filled = words(page.views.comparison.tables["filled"])
     assert {cells[0] for cells in filled} == {"payment 2.0.0 payment_id", "payment 2.0.0 amount"}
 
 
@@ -305,11 +305,11 @@ def test_a_run_is_compared_with_the_next_one_that_is_clicked(ran: Window) -> Non
     QTest.keyClick(page.setup.history.compare, Qt.Key.Key_Space)
     assert page.setup.history.compare.text() == "Choose the other one"
     click(ran, "r2")
-    comparison = page.comparison.comparison
+    comparison = page.views.comparison.comparison
     assert comparison is not None
     assert (comparison.a.run_id, comparison.b.run_id) == ("r1", "r2")
-    QTest.mouseClick(page.comparison.swap, Qt.MouseButton.LeftButton)
-    assert words(page.comparison.tables["figure"])[0][3].startswith("\u2212")
+    QTest.mouseClick(page.views.comparison.swap, Qt.MouseButton.LeftButton)
+    assert words(page.views.comparison.tables["figure"])[0][3].startswith("\u2212")
 
 
 @pytest.mark.parametrize(
@@ -319,10 +319,10 @@ def test_a_number_of_a_comparison_leads_into_the_run_that_it_counts(
     ran: Window, kind: str, column: int, run_id: str
 ) -> None:
     page = page_of(ran)
-    for model in page.comparison.models.values():
+    for model in page.views.comparison.models.values():
         QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)
     page.setup.history.comparison_wanted.emit((entry_of_past(page.past_runs[2]), entry_of_past(page.past_runs[1])))
-    click_cell(page.comparison.tables[kind], 0, column)
+    click_cell(page.views.comparison.tables[kind], 0, column)
     assert page.body.isVisible()
     assert (page.report or {})["run_id"] == run_id
     if kind == "entity":
@@ -334,9 +334,9 @@ def test_a_number_of_a_comparison_leads_into_the_run_that_it_counts(
 def test_a_filled_attribute_of_a_comparison_leads_to_the_map(ran: Window) -> None:
     page = page_of(ran)
     page.setup.history.comparison_wanted.emit((entry_of_past(page.past_runs[2]), entry_of_past(page.past_runs[1])))
-    table = page.comparison.tables["filled"]
+    table = page.views.comparison.tables["filled"]
     table.setFocus()
-    table.setCurrentIndex(page.comparison.models["filled"].index(0, 0))
+    table.setCurrentIndex(page.views.comparison.models["filled"].index(0, 0))
     QTest.keyClick(table, Qt.Key.Key_Return)
     assert ran.stack.currentWidget() is ran.map
 

@@ -403,7 +403,7 @@ class RunLinks(QObject):
         known = {run.run_id: run for run in self._page.past_runs}
         a, b = (known.get(entry.run_id) for entry in pair)
         if a is not None and b is not None:
-            self._page.comparison.show_comparison(compare_runs(a, b))
+            self._page.views.comparison.show_comparison(compare_runs(a, b))
             self._page.show_compared()
 
     def _follow_compared(self, compared: ComparisonCell) -> None:

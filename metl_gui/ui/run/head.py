@@ -5,16 +5,29 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
 
+from metl_gui.core.runs.report import RunReport
 from metl_gui.errors import MetlError
+from metl_gui.ui.run.progress import (
+    FollowedRun,
+    count_words,
+    counted_words,
+    in_place_words,
+    moment_words,
+    source_words,
+    title_words,
+)
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.labels import Elided
 from metl_gui.ui.widgets.pill import KeyButton, Pill
 from metl_gui.ui.widgets.plain_text import plain_label
 from metl_gui.ui.widgets.window_words import in_window
+from metl_gui.workbench.runs.history import PastRun, RunStatus
 
 VIEWS = ("Run", "Lane", "Details", "Speed", "Compare")
 LANE = VIEWS.index("Lane")
+_PILLS = {RunStatus.FAILED: "bad", RunStatus.DIED: "bad", RunStatus.KILLED: "bad"}
+_COUNTS = {RunStatus.DIED: in_place_words, RunStatus.CANCELLED: counted_words, RunStatus.KILLED: counted_words}
 _STEPS = 1000
 _BAR_PX = 110
 
@@ -45,10 +58,9 @@ class RunHead(QWidget):
         self.views = [KeyButton(words, kind="segment") for words in VIEWS]
         self._group = QButtonGroup(self)
         self._build()
-        self.say("", "", "")
         self._group.idClicked.connect(self._tell)
         self.act.clicked.connect(self.acted)
-        self.offer("")
+        self.clear()
         self.offer_lane(False)
         self.show_view(0)
         self.dress()
@@ -66,6 +78,31 @@ class RunHead(QWidget):
         self.title.setVisible(bool(title))
         self.facts.setText(facts)
         self.pill.say(state, kind)
+
+    def say_followed(self, run: FollowedRun, *, is_own: bool) -> None:
+        """Name a run that goes on, in this window or in a process of its own, and say how far it is."""
+        self.say(run.title, run.facts, *(("running", "accent") if is_own else ("live", "good")))
+        self.show_progress(None if run.is_endless else run.share)
+
+    def say_ended(self, report: RunReport) -> None:
+        """Name a run that has just ended, and say how much it read."""
+        counts = report.as_json()
+        facts = f"{count_words(counts)} · {source_words(report.source)}"
+        self.say(title_words(counts), facts, "stopped" if report.is_stopped else "finished")
+        self.show_progress(None)
+
+    def say_past(self, run: PastRun) -> None:
+        """Name a run of the history, and say what became of it."""
+        counts = run.report.as_json()
+        counted = _COUNTS.get(run.status, count_words)(counts)
+        facts = f"{counted} · {moment_words(run.when_ms)} · {source_words(run.report.source)}"
+        self.say(title_words(counts), facts, run.status.value, _PILLS.get(run.status, "plain"))
+
+    def clear(self) -> None:
+        """Show no run."""
+        self.say("", "", "")
+        self.offer("")
+        self.show_progress(None)
 
     def show_progress(self, share: float | None) -> None:
         """Show how much of the source is behind, ``None`` for nothing to show; below 0 nobody knows how much."""
@@ -113,7 +150,6 @@ class RunHead(QWidget):
             self._group.addButton(button, at)
             segments.addWidget(button)
         row.addLayout(segments)
-        self.bar.hide()
 
 
 def show_share(bar: QProgressBar, share: float) -> None:

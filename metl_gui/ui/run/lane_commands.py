@@ -156,10 +156,10 @@ class LaneCommands(QObject):
 
     def look(self, _what: object = None) -> None:
         """Ask how the state is held when another lane is shown, its members changed, or it was long ago."""
-        is_seen = self._page.views.currentIndex() == LANE and self._page.lane.isVisible()
+        is_seen = self._page.views.currentIndex() == LANE and self._page.views.lane.isVisible()
         if not self.run_id or not is_seen:
             return
-        now = (self.run_id, self._page.lane.lane.members)
+        now = (self.run_id, self._page.views.lane.lane.members)
         if self._seen[0] != now[0]:
             self.lane = None
         self._looks += 1
@@ -292,7 +292,7 @@ class LaneCommands(QObject):
             return
         self.lane = lane
         is_frozen = lane.agreement is not None and lane.agreement.is_frozen
-        self._page.lane.show_held(agreement_words(lane), is_frozen=is_frozen, is_alone=lane.keeps_its_state)
+        self._page.views.lane.show_held(agreement_words(lane), is_frozen=is_frozen, is_alone=lane.keeps_its_state)
         self._context.actions.refresh()
 
     def _project(self) -> Workbench | None:

@@ -16,33 +16,19 @@ from metl_gui.core.runs.kafka import is_kafka
 from metl_gui.core.runs.run_spec import what_stays
 from metl_gui.errors import MetlError, RunKilledError
 from metl_gui.ui.jobs.jobs import JobOutcome, Jobs, NewestJob
-from metl_gui.ui.lanes.panel import LanePanel
 from metl_gui.ui.lanes.progress import FollowedLane
 from metl_gui.ui.messages.decisions import CellDecisions
 from metl_gui.ui.project.document import OpenProject
 from metl_gui.ui.project.panel_updater import PanelUpdater
 from metl_gui.ui.project.settings import ViewSettings
 from metl_gui.ui.run.commands import RunLinks
-from metl_gui.ui.run.comparison import ComparisonPanel
-from metl_gui.ui.run.details import DetailsPanel
 from metl_gui.ui.run.head import FailureCard, RunHead
 from metl_gui.ui.run.history import OWN, RunEntry, entry_of_own, entry_of_past
 from metl_gui.ui.run.overview import RunBody
 from metl_gui.ui.run.processes import ProductionRuns, SparkRuns
-from metl_gui.ui.run.progress import (
-    DIED,
-    FollowedRun,
-    count_words,
-    counted_words,
-    in_place_words,
-    moment_words,
-    source_words,
-    title_words,
-    told_of,
-)
+from metl_gui.ui.run.progress import DIED, FollowedRun, told_of
 from metl_gui.ui.run.setup import RunSetup
 from metl_gui.ui.run.setup_fields import KnownTargets
-from metl_gui.ui.run.speed import SpeedPanel
 from metl_gui.ui.run.start import RunStart
 from metl_gui.ui.run.views import COMPARE_VIEW, DETAILS_VIEW, LANE_VIEW, RUN_VIEW, SPEED_VIEW, RunViews
 from metl_gui.ui.widgets.dock import Dock, Scrolled
@@ -55,8 +41,6 @@ from metl_gui.workbench.session import Workbench
 from metl_gui.workbench.user_folders import run_folder
 
 _HISTORY = 100
-_PILLS = {RunStatus.FAILED: "bad", RunStatus.DIED: "bad", RunStatus.KILLED: "bad"}
-_COUNTS = {RunStatus.DIED: in_place_words, RunStatus.CANCELLED: counted_words, RunStatus.KILLED: counted_words}
 _FIRST_COUNTS = 2
 _NOT_OF_A_LANE = "A lane keeps no messages of its own: they are in its topics."
 
@@ -114,28 +98,6 @@ class RunPage(PanelPage):
         self.setCentralWidget(Scrolled(self._central(), gives_way=True))
         self._connect()
         RunLinks(self)
-
-    # the views that are made when they are wanted
-
-    @property
-    def lane(self) -> LanePanel:
-        """How far a lane is."""
-        return self.views.lane
-
-    @property
-    def details(self) -> DetailsPanel:
-        """Which versions were read, and how far attributes are filled."""
-        return self.views.details
-
-    @property
-    def speed(self) -> SpeedPanel:
-        """How fast the kernel was."""
-        return self.views.speed
-
-    @property
-    def comparison(self) -> ComparisonPanel:
-        """Two runs side by side."""
-        return self.views.comparison
 
     # starting
 
@@ -212,7 +174,7 @@ class RunPage(PanelPage):
         """Show which versions were read and how far attributes are filled."""
         self.show_view(DETAILS_VIEW)
         if entity:
-            self.details.show_entity(entity)
+            self.views.details.show_entity(entity)
 
     @property
     def is_lane(self) -> bool:
@@ -318,11 +280,9 @@ class RunPage(PanelPage):
         self.past = run
         report = run.report.as_json()
         self._show_report(report, run.folder)
+        self.head.say_past(run)
         if run.report.outcome and not run.report.outputs:
             self.messages.show_run(None, nothing=what_stays("", in_batches=False))
-        counted = _COUNTS.get(run.status, count_words)(report)
-        facts = f"{counted} · {moment_words(run.when_ms)} · {source_words(run.report.source)}"
-        self.head.say(title_words(report), facts, run.status.value, _PILLS.get(run.status, "plain"))
         self.head.offer("Go on" if run.can_go_on else "")
         if run.report.failure:
             words = DIED if run.status is RunStatus.DIED else run.report.failure
@@ -338,9 +298,7 @@ class RunPage(PanelPage):
         self.body.clear()
         self.views.show_lane(FollowedLane(), is_live=False)
         self.failure.hide()
-        self.head.say("", "", "")
-        self.head.offer("")
-        self.head.show_progress(None)
+        self.head.clear()
         self._fill_view()
         self.shown.emit()
 
@@ -349,9 +307,7 @@ class RunPage(PanelPage):
         run = self.followed
         if run is None:
             return
-        is_own = run is self.own
-        self.head.say(run.title, run.facts, "running" if is_own else "live", "accent" if is_own else "good")
-        self.head.show_progress(None if run.is_endless else run.share)
+        self.head.say_followed(run, is_own=run is self.own)
         self.chart.show_course(run.course, is_live=True)
         self._show_lane(run)
         counts = run.counts
@@ -396,12 +352,12 @@ class RunPage(PanelPage):
         counts = self.report or (self.followed.counts if self.followed is not None else None)
         view = self.views.currentIndex()
         if view == DETAILS_VIEW:
-            self.details.show_counts(counts, self._project.newest)
+            self.views.details.show_counts(counts, self._project.newest)
         elif view == LANE_VIEW and self.followed is not None:
             self.views.show_lane(self.followed.lane, is_live=True)
         elif view == SPEED_VIEW:
-            self.speed.show_figures(counts.get("kernel") if counts is not None else None)
-            self.speed.show_runs(self.past_runs, str((self.report or {}).get("run_id", "")))
+            self.views.speed.show_figures(counts.get("kernel") if counts is not None else None)
+            self.views.speed.show_runs(self.past_runs, str((self.report or {}).get("run_id", "")))
 
     # following
 
@@ -463,10 +419,8 @@ class RunPage(PanelPage):
             self.followed = None
             own.course.finish(report)
             self.chart.show_course(own.course)
-            self.head.show_progress(None)
             self._show_report(report, result.folder)
-            facts = f"{count_words(report)} · {source_words(result.report.source)}"
-            self.head.say(title_words(report), facts, "stopped" if result.report.is_stopped else "finished")
+            self.head.say_ended(result.report)
             self._wanted = result.report.run_id
         self._list()
         if result.report.problems:

@@ -21,7 +21,7 @@ from tests.qt.screen_reader_user import Control, ScreenReader, screen_reader
 from tests.qt.test_ten_tasks import newest, pairs
 
 LEAVES = (
-    *("Go to…", "Bookmark this place…", "Comment…", "Rename the attribute"),
+    *("Go to…", "Bookmark this place…", "Comment…", "Rename an entity"),
     *("Retire the block…", "Say who decides…", "Many at once"),
 )
 """Entries that lead to a line of the matrix, a panel, a row of a tree or the page Review, and open no dialog."""

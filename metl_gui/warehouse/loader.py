@@ -41,6 +41,7 @@ from metl_gui.warehouse.plans.histories.arrivals import (
     doubled_query,
     is_empty_query,
     lacking_columns,
+    linked_rows_query,
     may_be_known_query,
     none_touched,
     once_plan,
@@ -377,7 +378,8 @@ class Loader:
         if not has_repeats and self._is(is_empty_query(entity)):
             self._once.add(entity)
         is_new = not self._is(may_be_known_query(entity, staged))
-        batch = Batch(entity, has_doubles=has_doubles, is_new=is_new, is_replay=is_replay)
+        is_linked = self._is(linked_rows_query(entity))
+        batch = Batch(entity, has_doubles=has_doubles, is_new=is_new, is_replay=is_replay, is_linked=is_linked)
         self._batches[entity] = batch
         self._steps(once_plan(history, batch))
         if self._is_ordered:

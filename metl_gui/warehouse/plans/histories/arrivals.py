@@ -99,6 +99,13 @@ def may_be_known_query(entity: str, table: str) -> str:
         ON l.schema = s.schema AND s.order_key <= l.greatest)"""
 
 
+def linked_rows_query(entity: str) -> str:
+    """Return the query that says whether messages of the batch may touch rows of other keys than their own."""
+    staged, moved = name(staged_table(entity)), "old_key IS NOT NULL AND row_key IS NOT NULL"
+    return f"""SELECT EXISTS (SELECT 1 FROM {staged} WHERE op = 't' OR ({moved}))
+        OR EXISTS (SELECT 1 FROM {name(history_table(entity))} WHERE {moved})"""
+
+
 class Batch(msgspec.Struct, frozen=True):
     """What was staged of an entity.
 
@@ -107,12 +114,14 @@ class Batch(msgspec.Struct, frozen=True):
         has_doubles: messages may stand in it twice.
         is_new: all messages lie behind those that the history has of their schemas, which knows none of them.
         is_replay: what the load covered may void messages of the history.
+        is_linked: messages may touch rows of other keys: a whole table was emptied, or keys changed.
     """
 
     entity: str
     has_doubles: bool = True
     is_new: bool = False
     is_replay: bool = False
+    is_linked: bool = True
 
     @property
     def once(self) -> str:
@@ -177,7 +186,8 @@ def arrival_plan(history: EntityHistory, load: str, batch: Batch) -> Iterator[St
     yield from log_plan(entity, batch.placed)
     if batch.is_replay:
         yield from void_plan(entity)
-    touched = _touched(table, batch.touching)
+    is_linked = batch.is_linked or batch.is_replay
+    touched = _touched(table, batch.touching) if is_linked else _own_rows(batch.touching)
     yield temporary(StateTables(entity).touched, touched, f"Find the rows of {entity} that messages touch")
 
 
@@ -243,6 +253,12 @@ def _each_once(history: EntityHistory, columns: Sequence[str]) -> str:
         SELECT {names(columns)} FROM {staged} AS s WHERE NOT {is_doubled}
         UNION ALL
         SELECT {listed} FROM {staged} AS s WHERE {is_doubled} GROUP BY {names(grouped)}"""
+
+
+def _own_rows(touching: Sequence[str]) -> str:
+    """Return the query for touched rows where messages touch none but those of their keys."""
+    came = " UNION ALL ".join(f"SELECT schema, row_key FROM {name(one)}" for one in touching)
+    return f"SELECT DISTINCT schema, row_key, TRUE AS is_new FROM ({came}) AS c WHERE row_key IS NOT NULL"
 
 
 def _touched(table: str, touching: Sequence[str]) -> str:

@@ -27,6 +27,7 @@ from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets import dialogs
 from metl_gui.workbench.demo.sample import SampleFolder, add_waiting, build_project
 from metl_gui.workbench.session import Workbench
+from tests.qt.recorded_runs import keep_errors, keep_recorded
 
 _PATIENCE_MS = 180_000
 
@@ -78,6 +79,19 @@ def no_unexpected_dialog(monkeypatch: pytest.MonkeyPatch) -> None:
         raise AssertionError(f"nobody answers: {question.windowTitle()}")
 
     monkeypatch.setattr(dialogs.QuestionDialog, "exec", refuse)
+
+
+def answer(monkeypatch: pytest.MonkeyPatch, id_: str) -> list[str]:
+    """Let every question be answered so; the titles of those that were asked are returned."""
+    asked: list[str] = []
+
+    def execute(question: dialogs.QuestionDialog) -> int:
+        asked.append(question.windowTitle())
+        question.answer = id_
+        return 0
+
+    monkeypatch.setattr(dialogs.QuestionDialog, "exec", execute)
+    return asked
 
 
 @pytest.fixture(autouse=True)
@@ -190,6 +204,22 @@ def window(make_window: Callable[[], Window], waiting_sample: SampleFolder) -> W
     made = make_window()
     made.show_project(Workbench.open(waiting_sample.project))
     return made
+
+
+@pytest.fixture
+def ran(make_window: Callable[[], Window], sample: SampleFolder, tmp_path: Path) -> Window:
+    """Show a project with three runs: a test, a later one that set more aside, and one that failed."""
+    errors = keep_errors(tmp_path / "errors", {"malformed": 3, "unknown_version": 2})
+    with Workbench.open(sample.project) as workbench:
+        keep_recorded(workbench, "r1", 20)
+        keep_recorded(workbench, "r2", 30, errors=str(errors), state=3)
+        keep_recorded(workbench, "r3", 4, mode="production", failure="The disk is full. Free space and go on.",
+                      checkpoint="/somewhere", is_stopped=True)  # fmt: skip
+    window = make_window()
+    activate(window)
+    window.show_project(Workbench.open(sample.project))
+    window.show_page(2)
+    return window
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets import dialogs
 from metl_gui.workbench.history.states import StateFilter
 from metl_gui.workbench.publishing.publication import publish
-from tests.qt.test_history import BOTH, CTRL, LEFT, clear_one, now, show_history
+from tests.qt.history_hand import BOTH, CTRL, LEFT, clear_one, now, show_history
 
 _FATAL = QAbstractItemModelTester.FailureReportingMode.Fatal
 _AVRO = '{"type": "record", "name": "n", "fields": [{"name": "a", "type": "string"}, {"name": "b%d", "type": "int"}]}'

@@ -1,82 +1,37 @@
-"""The runs of a project on the Run page: listed, shown, followed while they go on, and compared two by two."""
+"""The runs of a project on the Run page: listed, shown, those of the window followed, and compared two by two."""
 
 from __future__ import annotations
 
-import shutil
-import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
-import msgspec
 import pytest
-from PySide6.QtCore import QModelIndex, QPoint, QSettings, Qt
+from PySide6.QtCore import QPoint, QSettings, Qt
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 from PySide6.QtWidgets import QApplication, QTableView
-from pytestqt.qtbot import QtBot
 
-from metl_gui.core.runs.events import StateChanged
-from metl_gui.core.runs.report import RunReport
-from metl_gui.engine.runs.run_folder import RunFolder
 from metl_gui.errors import RunError
-from metl_gui.ui.jobs.jobs import JobOutcome, Jobs, SynchronousJobs
+from metl_gui.ui.jobs.jobs import JobOutcome, SynchronousJobs
 from metl_gui.ui.run.head import VIEWS
 from metl_gui.ui.run.history import RUN_ROLES, entry_of_past
-from metl_gui.ui.run.page import RunPage
 from metl_gui.ui.run.progress import FollowedRun
 from metl_gui.ui.shell.window import Window
-from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.rows import RowsModel
 from metl_gui.workbench.demo.sample import SampleFolder
 from metl_gui.workbench.links.set_aside import reason_title
-from metl_gui.workbench.runs import production
-from metl_gui.workbench.runs.history import runs
 from metl_gui.workbench.runs.mapping_run import RunRequest
-from metl_gui.workbench.runs.production import LiveRun, live_runs
 from metl_gui.workbench.session import Workbench
-from metl_gui.workbench.user_folders import STOP, ProcessPhase, run_folder
 from tests.helpers.run_requests import run_request
-from tests.qt.conftest import activate, end
-from tests.qt.recorded_runs import append, course, keep_errors, keep_live, keep_recorded, progress, say_phase
+from tests.qt.conftest import end
+from tests.qt.recorded_runs import course, keep_recorded, progress
 
 ORDERS = "fx.payments.orders"
 
 
-@pytest.fixture
-def ran(make_window: Callable[[], Window], sample: SampleFolder, tmp_path: Path) -> Window:
-    """Show a project with three runs: a test, a later one that set more aside, and one that failed."""
-    errors = keep_errors(tmp_path / "errors", {"malformed": 3, "unknown_version": 2})
-    with Workbench.open(sample.project) as workbench:
-        keep_recorded(workbench, "r1", 20)
-        keep_recorded(workbench, "r2", 30, errors=str(errors), state=3)
-        keep_recorded(workbench, "r3", 4, mode="production", failure="The disk is full. Free space and go on.",
-                      checkpoint="/somewhere", is_stopped=True)  # fmt: skip
-    window = make_window()
-    activate(window)
-    window.show_project(Workbench.open(sample.project))
-    window.show_page(2)
-    return window
-
-
-@pytest.fixture
-def process() -> Iterator[subprocess.Popen[bytes]]:
-    """Give a process that waits, as one that does a production run."""
-    with subprocess.Popen(["sleep", "600"]) as waiting:
-        yield waiting
-        waiting.kill()
-
-
-def page_of(window: Window) -> RunPage:
-    return window.run_page
-
-
-def row(window: Window, run_id: str) -> QModelIndex:
-    history = page_of(window).setup.history
-    return history.model.index_of(run_id)
-
-
-def click(window: Window, run_id: str, keys: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
-    view = page_of(window).setup.history.view
-    spot = view.visualRect(row(window, run_id)).center()
+def click_run(window: Window, run_id: str, keys: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
+    history = window.run_page.setup.history
+    view = history.view
+    spot = view.visualRect(history.model.index_of(run_id)).center()
     QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, keys, spot)
 
 
@@ -97,7 +52,7 @@ def words(table: QTableView) -> list[list[str]]:
 
 
 def test_every_run_is_listed_with_what_became_of_it(ran: Window) -> None:
-    entries = page_of(ran).setup.history.model.rows
+    entries = ran.run_page.setup.history.model.rows
     assert [(entry.run_id, entry.words.pill) for entry in entries] == [
         ("r3", "failed"),
         ("r2", "7.5 s"),
@@ -110,7 +65,7 @@ def test_every_run_is_listed_with_what_became_of_it(ran: Window) -> None:
 def test_the_model_keeps_qts_rules_while_runs_come_change_and_go(ran: Window) -> None:
     model = RowsModel(RUN_ROLES)
     QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)
-    entries = [entry_of_past(run) for run in page_of(ran).past_runs]
+    entries = [entry_of_past(run) for run in ran.run_page.past_runs]
     for shown in ([], entries[1:], entries, entries[:1], entries[::-1], []):
         model.grow_rows(shown)
         assert model.rowCount() == len(shown)
@@ -125,20 +80,20 @@ def test_a_run_that_was_killed_says_that_its_counts_are_those_until_then_and_off
     window = make_window()
     window.show_project(Workbench.open(sample.project))
     window.show_page(2)
-    page = page_of(window)
+    page = window.run_page
     assert [entry.words.pill for entry in page.setup.history.model.rows] == ["killed", "cancelled"]
     assert page.setup.history.model.rows[1].words.facts.startswith("20,000 records until then · ")
     assert (page.head.pill.text(), page.failure.text.text()) == ("killed", "The program was killed.")
     assert page.head.facts.text().startswith("4,000 records counted until then · ")
     assert page.messages.pair is None
     assert window.grab().save(str(tmp_path / "killed.png"))
-    click(window, "r1")
+    click_run(window, "r1")
     assert (page.head.pill.text(), page.failure.isVisible()) == ("cancelled", False)
 
 
 def test_a_click_shows_a_run_in_figures_chart_and_tables(ran: Window) -> None:
-    page = page_of(ran)
-    click(ran, "r2")
+    page = ran.run_page
+    click_run(ran, "r2")
     assert page.figures.read.value.text() == "30,000"
     assert page.chart.course.seconds == 7.5
     assert page.head.title.text() == "Test · state 3"
@@ -148,7 +103,7 @@ def test_a_click_shows_a_run_in_figures_chart_and_tables(ran: Window) -> None:
 
 
 def test_arrows_go_through_the_runs_and_each_is_shown(ran: Window) -> None:
-    page = page_of(ran)
+    page = ran.run_page
     page.setup.history.view.setFocus()
     QTest.keyClick(page.setup.history.view, Qt.Key.Key_Down)
     assert (page.report or {})["run_id"] == "r2"
@@ -159,8 +114,8 @@ def test_arrows_go_through_the_runs_and_each_is_shown(ran: Window) -> None:
 def test_a_run_that_failed_says_why_within_the_page_and_offers_to_go_on(
     ran: Window, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    page = page_of(ran)
-    click(ran, "r3")
+    page = ran.run_page
+    click_run(ran, "r3")
     assert page.failure.isVisible()
     assert "disk is full" in page.failure.text.text()
     assert page.head.act.text() == "Go on"
@@ -171,8 +126,8 @@ def test_a_run_that_failed_says_why_within_the_page_and_offers_to_go_on(
 
 
 def test_figures_lead_to_what_they_count(ran: Window) -> None:
-    page = page_of(ran)
-    click(ran, "r2")
+    page = ran.run_page
+    click_run(ran, "r2")
     page.figures.aside.setFocus()
     QTest.keyClick(page.figures.aside, Qt.Key.Key_Space)
     assert QApplication.focusWidget() is page.aside.table
@@ -190,9 +145,9 @@ def test_figures_lead_to_what_they_count(ran: Window) -> None:
 
 @pytest.mark.parametrize("view", ["Details", "Speed", "Compare"])
 def test_tab_leads_from_the_choice_of_views_into_the_view_that_is_in_front(ran: Window, view: str) -> None:
-    page = page_of(ran)
-    click(ran, "r2")
-    click(ran, "r1", Qt.KeyboardModifier.ControlModifier)
+    page = ran.run_page
+    click_run(ran, "r2")
+    click_run(ran, "r1", Qt.KeyboardModifier.ControlModifier)
     button = page.head.views[VIEWS.index(view)]
     QTest.mouseClick(button, Qt.MouseButton.LeftButton)
     if view == "Compare":
@@ -222,9 +177,9 @@ def test_a_closed_window_leaves_none_of_its_menus_even_when_a_chart_was_shown(
 
 
 def test_the_share_of_required_attributes_leads_to_which_of_them_are_empty_and_to_the_attribute(ran: Window) -> None:
-    page = page_of(ran)
+    page = ran.run_page
     QAbstractItemModelTester(page.views.details.filled, QAbstractItemModelTester.FailureReportingMode.Fatal)
-    click(ran, "r2")
+    click_run(ran, "r2")
     share = words(page.by_entity.table)[0][2]
     assert share.endswith("%")
     click_cell(page.by_entity.table, 0, 2)
@@ -244,7 +199,7 @@ def test_the_share_of_required_attributes_leads_to_which_of_them_are_empty_and_t
 
 
 def test_a_version_that_was_read_leads_to_the_map(ran: Window) -> None:
-    page = page_of(ran)
+    page = ran.run_page
     page.show_details()
     click_cell(page.views.details.version_table, 0, 1)
     source = ran.selection.current.source
@@ -256,8 +211,8 @@ def test_a_version_that_was_read_leads_to_the_map(ran: Window) -> None:
 
 
 def test_speed_says_how_long_a_message_took_and_shows_the_runs_before_it(ran: Window) -> None:
-    page = page_of(ran)
-    click(ran, "r2")
+    page = ran.run_page
+    click_run(ran, "r2")
     ran.actions_table["run_speed"].trigger()
     values = {name: label.text() for name, label in page.views.speed.values.items()}
     assert values["transformations"] == "30,000"
@@ -270,8 +225,8 @@ def test_speed_says_how_long_a_message_took_and_shows_the_runs_before_it(ran: Wi
 
 
 def test_a_bar_leads_to_its_run_by_keys(ran: Window) -> None:
-    page = page_of(ran)
-    click(ran, "r2")
+    page = ran.run_page
+    click_run(ran, "r2")
     page.show_speed()
     page.views.speed.runs.setFocus()
     for _ in range(3):
@@ -286,9 +241,9 @@ def test_a_bar_leads_to_its_run_by_keys(ran: Window) -> None:
 
 
 def test_two_runs_chosen_with_ctrl_are_compared_the_older_one_first(ran: Window) -> None:
-    page = page_of(ran)
-    click(ran, "r2")
-    click(ran, "r1", Qt.KeyboardModifier.ControlModifier)
+    page = ran.run_page
+    click_run(ran, "r2")
+    click_run(ran, "r1", Qt.KeyboardModifier.ControlModifier)
     assert page.setup.history.compare.text() == "Compare these two"
     QTest.mouseClick(page.setup.history.compare, Qt.MouseButton.LeftButton)
     assert page.views.comparison.isVisible()
@@ -299,12 +254,12 @@ def test_two_runs_chosen_with_ctrl_are_compared_the_older_one_first(ran: Window)
 
 
 def test_a_run_is_compared_with_the_next_one_that_is_clicked(ran: Window) -> None:
-    page = page_of(ran)
-    click(ran, "r1")
+    page = ran.run_page
+    click_run(ran, "r1")
     page.setup.history.compare.setFocus()
     QTest.keyClick(page.setup.history.compare, Qt.Key.Key_Space)
     assert page.setup.history.compare.text() == "Choose the other one"
-    click(ran, "r2")
+    click_run(ran, "r2")
     comparison = page.views.comparison.comparison
     assert comparison is not None
     assert (comparison.a.run_id, comparison.b.run_id) == ("r1", "r2")
@@ -318,7 +273,7 @@ def test_a_run_is_compared_with_the_next_one_that_is_clicked(ran: Window) -> Non
 def test_a_number_of_a_comparison_leads_into_the_run_that_it_counts(
     ran: Window, kind: str, column: int, run_id: str
 ) -> None:
-    page = page_of(ran)
+    page = ran.run_page
     for model in page.views.comparison.models.values():
         QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)
     page.setup.history.comparison_wanted.emit((entry_of_past(page.past_runs[2]), entry_of_past(page.past_runs[1])))
@@ -332,7 +287,7 @@ def test_a_number_of_a_comparison_leads_into_the_run_that_it_counts(
 
 
 def test_a_filled_attribute_of_a_comparison_leads_to_the_map(ran: Window) -> None:
-    page = page_of(ran)
+    page = ran.run_page
     page.setup.history.comparison_wanted.emit((entry_of_past(page.past_runs[2]), entry_of_past(page.past_runs[1])))
     table = page.views.comparison.tables["filled"]
     table.setFocus()
@@ -345,7 +300,7 @@ def test_a_filled_attribute_of_a_comparison_leads_to_the_map(ran: Window) -> Non
 
 
 def own_run(window: Window, ticks: int = 10) -> FollowedRun:
-    page = page_of(window)
+    page = window.run_page
     page._runs_for = page._project.workbench
     page.own = FollowedRun("Test · state 4")
     page._list()
@@ -356,7 +311,7 @@ def own_run(window: Window, ticks: int = 10) -> FollowedRun:
 
 
 def test_a_run_says_how_far_it_is_and_how_long_it_still_takes(ran: Window) -> None:
-    page = page_of(ran)
+    page = ran.run_page
     own_run(ran)
     assert page.head.pill.text() == "running"
     assert "10 kB of 40 kB · 7.5 s left" in page.head.facts.text()
@@ -364,12 +319,12 @@ def test_a_run_says_how_far_it_is_and_how_long_it_still_takes(ran: Window) -> No
 
 
 def test_looking_at_an_earlier_run_does_not_disturb_the_one_that_goes_on(ran: Window) -> None:
-    page = page_of(ran)
+    page = ran.run_page
     own_run(ran, 10)
-    click(ran, "r1")
+    click_run(ran, "r1")
     ran.spark.told.emit(progress("r9", 12, 40))
     assert page.figures.read.value.text() == "20,000"
-    click(ran, "this window's run")
+    click_run(ran, "this window's run")
     assert page.figures.read.value.text() == "12,000"
     assert page.chart.course.seconds == 3.0
 
@@ -377,7 +332,7 @@ def test_looking_at_an_earlier_run_does_not_disturb_the_one_that_goes_on(ran: Wi
 def test_a_failure_is_told_in_words_within_the_page_and_the_run_can_be_started_again(
     ran: Window, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    page = page_of(ran)
+    page = ran.run_page
     own_run(ran)
     page._ended(JobOutcome(error=RunError("The Spark process ended.", "No memory was left.", "Close something.")))
     assert (page.head.pill.text(), page.failure.title.text()) == ("failed", "The Spark process ended.")
@@ -400,7 +355,7 @@ def test_a_failure_is_told_in_words_within_the_page_and_the_run_can_be_started_a
     ],
 )
 def test_a_cancelled_run_says_what_of_its_messages_stays(ran: Window, request_: RunRequest, stays: str) -> None:
-    page = page_of(ran)
+    page = ran.run_page
     own_run(ran)
     page.last_request = request_
     page.stop()
@@ -409,166 +364,10 @@ def test_a_cancelled_run_says_what_of_its_messages_stays(ran: Window, request_: 
     assert (page.head.pill.text(), page.head.facts.text()) == ("cancelled", stays)
 
 
-def test_a_production_run_of_another_process_is_listed_followed_and_told_to_stop(
-    ran: Window, process: subprocess.Popen[bytes]
-) -> None:
-    page, workbench = page_of(ran), ran.project.workbench
-    assert workbench is not None
-    run = keep_live(workbench, "p1", process.pid, events=course("p1", 8))
-    page.production.look()
-    entry = page.setup.history.model.rows[0]
-    assert (entry.run_id, entry.words.pill) == ("p1", "live")
-    click(ran, "p1")
-    assert page.figures.read.value.text() == "8,000"
-    assert page.head.pill.text() == "live"
-    append(run.folder, [progress("p1", 9, bytes_waiting=5_000), StateChanged("p1", 5, "", 3)])
-    page.production.tell()
-    assert page.figures.read.value.text() == "9,000"
-    assert "5 kB behind" in page.head.facts.text()
-    assert "goes on when this window is closed" in page.head.facts.text()
-    QTest.mouseClick(page.head.act, Qt.MouseButton.LeftButton)
-    assert (run.folder / STOP).exists()
-
-
-def test_the_status_bar_says_that_production_goes_on_and_leads_to_it_from_any_page(
-    ran: Window, process: subprocess.Popen[bytes]
-) -> None:
-    page, workbench, words = page_of(ran), ran.project.workbench, ran.status.production
-    assert workbench is not None
-    assert not words.isVisible()
-    run = keep_live(workbench, "p1", process.pid, events=course("p1", 8))
-    page.production.look()
-    assert words.text() == f"Production live · published state {run.order.spec.mapping.state}"
-    ran.show_page(0)
-    QTest.mouseClick(words, Qt.MouseButton.LeftButton)
-    assert ran.stack.currentWidget() is page
-    assert (page.head.pill.text(), page.figures.read.value.text()) == ("live", "8,000")
-    other = keep_live(workbench, "p2", process.pid, events=course("p2", 4))
-    page.production.look()
-    assert words.text().startswith("2 production runs live")
-    ran.actions_table["live_run"].trigger()
-    assert page.figures.read.value.text() == "4,000"
-    ran.resize(1100, 700)
-    QApplication.processEvents()
-    assert words.text() == "2 production runs live"
-    for each in (run, other):
-        say_phase(each.folder, each.run_id, ProcessPhase.ENDED, process.pid)
-    page.production.look()
-    assert not words.isVisible()
-
-
-def test_closing_the_window_leaves_a_production_run_alone(
-    make_window: Callable[[], Window], sample: SampleFolder, process: subprocess.Popen[bytes]
-) -> None:
-    window = make_window()
-    window.show_project(Workbench.open(sample.project))
-    workbench = window.project.workbench
-    assert workbench is not None
-    run = keep_live(workbench, "p1", process.pid, events=course("p1", 8))
-    window.run_page.production.look()
-    window.show_page(2)
-    click(window, "p1")
-    window.close()
-    assert run.is_alive
-    assert not (run.folder / STOP).exists()
-
-
-@pytest.mark.parametrize(
-    ("phase", "words"),
-    [
-        (ProcessPhase.RUNNING, "The production run of cdc went on while this project was closed"),
-        (ProcessPhase.ENDED, "The production run of cdc has finished while this project was closed: 8,000 records"),
-    ],
-)
-def test_the_next_opening_tells_what_production_did_without_the_window_and_leads_to_it(
-    make_window: Callable[[], Window],
-    sample: SampleFolder,
-    process: subprocess.Popen[bytes],
-    phase: ProcessPhase,
-    words: str,
-) -> None:
-    window = make_window()
-    window.show_project(Workbench.open(sample.project))
-    workbench = window.project.workbench
-    assert workbench is not None
-    run = keep_live(workbench, "p1", process.pid, events=course("p1", 8))
-    report = keep_recorded(workbench, "p0", 8, mode="production")
-    window.run_page.production.look()
-    assert window.status.production.toolTip().endswith("The production run of cdc goes on without this window.")
-    window.close()
-
-    if phase is ProcessPhase.ENDED:
-        RunFolder(run.folder).write_report(msgspec.structs.replace(report, run_id="p1"))
-        say_phase(run.folder, "p1", phase, process.pid)
-    again = make_window()
-    again.show_project(Workbench.open(sample.project))
-    assert again.notice.words.text().startswith(words)
-    QTest.mouseClick(again.notice.action, Qt.MouseButton.LeftButton)
-    assert again.stack.currentWidget() is again.run_page
-    assert again.run_page.run_id == "p1"
-
-    again.close()
-    once_more = make_window()
-    once_more.show_project(Workbench.open(sample.project))
-    assert bool(once_more.notice.isVisible()) is (phase is ProcessPhase.RUNNING)
-
-
-def test_a_run_that_ends_while_it_is_followed_becomes_one_of_the_past(
-    ran: Window, process: subprocess.Popen[bytes]
-) -> None:
-    page, workbench = page_of(ran), ran.project.workbench
-    assert workbench is not None
-    run = keep_live(workbench, "p1", process.pid, follow=False, events=course("p1", 8))
-    page.production.look()
-    click(ran, "p1")
-    report = keep_recorded(workbench, "p1", 8, mode="production")
-    RunFolder(run.folder).write_report(report)
-    say_phase(run.folder, "p1", ProcessPhase.ENDED, process.pid)
-    page.production.tell()
-    assert live_runs(workbench.project_id) == ()
-    assert (page.report or {})["run_id"] == report.run_id
-    assert page.head.pill.text() == "finished"
-
-
-@pytest.mark.parametrize("answer", ["start", "cancel"])
-def test_production_asks_once_and_names_the_state_the_places_and_that_it_outlives_the_window(
-    ran: Window, monkeypatch: pytest.MonkeyPatch, answer: str
-) -> None:
-    page = page_of(ran)
-    asked: list[str] = []
-    started: list[object] = []
-
-    def reply(title: str, text: str, *_: object) -> str:
-        asked.append(f"{title}\n{text}")
-        return answer
-
-    monkeypatch.setattr(dialogs, "ask", reply)
-    monkeypatch.setattr(page.production, "start", lambda _workbench, request: started.append(request))
-    page.setup.mode.choose("production")
-    page.setup.sink.setText("/out/messages")
-    page.setup.format.setCurrentIndex(1)
-    page.setup.mode.follow.setChecked(True)
-    QTest.mouseClick(page.setup.run_button, Qt.MouseButton.LeftButton)
-    live = ran.history.live.state
-    assert live is not None
-    assert len(asked) == 1
-    for part in (
-        f"state {live.state} “{live.name}”",
-        "/out/messages, as Parquet",
-        "closing this window does not stop it",
-    ):
-        assert part in asked[0]
-    assert len(started) == (answer == "start")
-    if started:
-        request = page.setup.request
-        assert started == [request]
-        assert (request.sink.format, request.source.follow, request.mapping.is_frozen) == ("parquet", True, False)
-
-
 def test_a_target_that_was_run_on_is_offered_again_without_its_token(
     ran: Window, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    page = page_of(ran)
+    page = ran.run_page
     monkeypatch.setattr(ran.spark, "run", lambda *_: None)
     page.setup.target.choose("sc://spark.example.com:15002/;token=secret")
     page.run()
@@ -578,7 +377,7 @@ def test_a_target_that_was_run_on_is_offered_again_without_its_token(
 
 
 def test_a_target_that_cannot_be_read_says_so_beside_the_box(ran: Window) -> None:
-    page = page_of(ran)
+    page = ran.run_page
     page.setup.target.line.setFocus()
     page.setup.target.line.selectAll()
     QTest.keyClicks(page.setup.target.line, "sprak")
@@ -591,8 +390,8 @@ def test_a_target_that_cannot_be_read_says_so_beside_the_box(ran: Window) -> Non
 
 
 STATES: dict[str, Callable[[Window], object]] = {
-    "finished": lambda window: click(window, "r2"),
-    "failed": lambda window: click(window, "r3"),
+    "finished": lambda window: click_run(window, "r2"),
+    "failed": lambda window: click_run(window, "r3"),
     "running": own_run,
     "speed": lambda window: window.run_page.show_speed(),
     "details": lambda window: window.run_page.show_details(),
@@ -618,51 +417,8 @@ def test_every_state_of_the_page_fits_and_can_be_grabbed(
     QApplication.processEvents()
     picture = ran.grab()
     assert picture.save(str(tmp_path / f"run-{state}-{theme}.png"))
-    page = page_of(ran)
+    page = ran.run_page
     for button in (*page.head.views, page.setup.run_button, page.setup.stop_button):
         if button.isVisible():
             inside = page.rect().contains(button.mapTo(page, button.rect().bottomRight() - QPoint(1, 1)))
             assert inside, f"{button.text()} is cut"
-
-
-def report_of(run: LiveRun) -> RunReport:
-    report = run.report()
-    assert report is not None
-    return report
-
-
-@pytest.mark.spark
-def test_a_real_production_run_is_started_followed_and_outlives_the_window(
-    dressed: QApplication, sample: SampleFolder, tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(dialogs, "ask", lambda *_: "start")
-    source = Path(shutil.copytree(sample.messages, tmp_path / "source"))
-    assert dressed.styleSheet()
-    window = Window(QSettings(str(tmp_path / "view.ini"), QSettings.Format.IniFormat), Jobs(), warms_up=False)
-    window.show()
-    workbench = Workbench.open(sample.project)
-    project_id = workbench.project_id
-    window.show_project(workbench)
-    window.show_page(2)
-    page = page_of(window)
-    page.setup.source.setText(str(source))
-    page.setup.sink.setText(str(tmp_path / "messages"))
-    page.setup.mode.choose("production")
-    page.setup.mode.follow.setChecked(True)
-    page.run_chosen()
-    qtbot.waitUntil(lambda: page.followed is not None and len(page.followed.course) > 1)
-    (run,) = live_runs(project_id)
-    assert page.setup.history.model.rows[0].is_live
-    qtbot.waitUntil(lambda: report_of(run).read > 0)  # the first batch is in place
-    counts = page.followed.counts if page.followed is not None else None
-    assert counts is not None
-    assert page.figures.read.value.text() == f"{counts['read']:,}"
-    end(window)
-    try:
-        assert run.is_alive
-        assert run_folder(project_id, run.run_id) == run.folder
-    finally:
-        assert production.stop_run(run, 60.0)
-    with Workbench.open(sample.project) as again:
-        past = next(each for each in runs(again) if each.run_id == run.run_id)
-        assert past.report.read > 0

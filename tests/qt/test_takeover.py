@@ -12,9 +12,9 @@ from PySide6.QtTest import QTest
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.shell.window import Window
-from metl_gui.ui.widgets import dialogs
 from metl_gui.workbench.demo.sample import SampleFolder
 from metl_gui.workbench.session import Workbench
+from tests.qt.conftest import answer
 
 LEFT = Qt.MouseButton.LeftButton
 
@@ -31,18 +31,6 @@ def pair(make_window: Callable[[], Window], sample: SampleFolder) -> tuple[Windo
 def edit(window: Window) -> bool:
     block = next(b for b in window.project.value.matrix.blocks() if b.elements)
     return window.project.do(SetElements(block.key, zeros=block.elements[:1]))
-
-
-def answer(monkeypatch: pytest.MonkeyPatch, id_: str) -> list[str]:
-    asked: list[str] = []
-
-    def execute(question: dialogs.QuestionDialog) -> int:
-        asked.append(question.windowTitle())
-        question.answer = id_
-        return 0
-
-    monkeypatch.setattr(dialogs.QuestionDialog, "exec", execute)
-    return asked
 
 
 def test_the_first_window_says_who_took_the_project_over_and_takes_it_back(pair: tuple[Window, Window]) -> None:

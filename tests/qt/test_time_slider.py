@@ -16,12 +16,8 @@ from metl_gui.ui.shell.window import Window
 
 from .conftest import activate
 from .held_jobs import HeldJobs
+from .history_hand import ALT, BOTH, CTRL, LEFT, clear_one, looks_back, now
 from .matrix_hand import at_cell, elements, select, shows_cells
-from .test_history import clear_one, looks_back, now
-
-CTRL, ALT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.AltModifier
-BOTH = CTRL | Qt.KeyboardModifier.ShiftModifier
-LEFT = Qt.MouseButton.LeftButton
 
 
 def test_the_slider_steps_through_states_and_keeps_the_place_of_the_matrix(window: Window) -> None:

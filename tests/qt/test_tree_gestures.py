@@ -28,7 +28,7 @@ from metl_gui.ui.trees.node import tip_of
 from metl_gui.ui.trees.panel import STRIP_PX, TreePanel
 from metl_gui.ui.trees.view import drag_picture, drag_words
 from metl_gui.ui.widgets import dialogs
-from tests.qt.test_history import answer
+from tests.qt.conftest import answer
 
 LEFT = Qt.MouseButton.LeftButton
 NONE = Qt.KeyboardModifier.NoModifier

@@ -16,7 +16,7 @@ from metl_gui.ui.shell.window import Window
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.window_words import WAYS, in_window
 from metl_gui.workbench.exports import EXPORTS, Export
-from tests.qt.test_history import now
+from tests.qt.history_hand import now
 
 _COMMANDS = re.compile(r"(?<![\w./-])metl [a-z]|(?<![\w-])--[a-z]")
 _ROOMS = ("core", "formats", "registry", "store", "engine", "warehouse", "workbench")

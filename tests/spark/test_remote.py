@@ -8,7 +8,7 @@ import shutil
 import signal
 import subprocess
 import sysconfig
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -207,6 +207,24 @@ def test_a_worker_without_pyarrow_is_named_before_anything_is_written(
     assert not Path(spec.sink.address).exists()
 
 
+def _properties(target: Target, path: Path) -> Path:
+    """Write what a cluster asks for into a file: a secret is not for the command line."""
+    path.touch(0o600)
+    asked = (*target.settings, ("spark.cores.max", "2"), *target.secrets)
+    path.write_text("".join(f"{name} {value}\n" for name, value in asked))
+    return path
+
+
+def _submit(
+    options: Sequence[str], job: Sequence[str | Path], python: Path, folder: Path, **variables: str
+) -> subprocess.CompletedProcess[str]:
+    """Submit a job with its arguments as somebody does who has Spark alone, and return how it ended."""
+    known = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "PYSPARK", "SPARK"))}
+    known |= {"PYSPARK_PYTHON": str(python), "JAVA_HOME": str(find_java().path), **quick_java(), **variables}
+    command = [spark_home() / "bin" / "spark-submit", *options, *job]
+    return subprocess.run(command, env=known, cwd=folder, capture_output=True, text=True, timeout=600, check=False)
+
+
 @pytest.mark.usefixtures("spare_workers")
 def test_an_exported_folder_that_is_submitted_writes_the_files_of_metl_run_with_only_what_it_asks_for_there(
     folder: Path, spark_master: SparkMaster, spark: SparkProcess, tmp_path: Path
@@ -224,31 +242,10 @@ def test_an_exported_folder_that_is_submitted_writes_the_files_of_metl_run_with_
         request = run_request(str(sample.messages), sink, mode="production", errors=errors)
         here = run_mapping(workbench, request, spark)
     assert _files(job) == _files(again)
-    target, asked = spark_master.target, tmp_path / "asked.conf"  # a secret is not for the command line
-    settings = (*target.settings, ("spark.cores.max", "2"))
-    asked.touch(0o600)
-    asked.write_text("".join(f"{name} {value}\n" for name, value in (*settings, *target.secrets)))
-    command: list[str | Path] = [
-        spark_home() / "bin" / "spark-submit",
-        "--master",
-        spark_master.address,
-        "--executor-memory",
-        "512m",
-        "--properties-file",
-        asked,
-        job / "job.py",
-    ]
-    known = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "PYSPARK", "SPARK"))}
-    known |= {"PYSPARK_PYTHON": str(python), "JAVA_HOME": str(find_java().path), **quick_java()}
-    done = subprocess.run(
-        [*command, sample.messages, tmp_path / "there", "--report", report, "--strict"],
-        env=known | {"SPARK_LOCAL_IP": "127.0.0.1"},
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-    )
+    asked = _properties(spark_master.target, tmp_path / "asked.conf")
+    options = ("--master", spark_master.address, "--executor-memory", "512m", "--properties-file", str(asked))
+    arguments = (sample.messages, tmp_path / "there", "--report", report, "--strict")
+    done = _submit(options, (job / "job.py", *arguments), python, tmp_path, SPARK_LOCAL_IP="127.0.0.1")
     assert done.returncode == 3, done.stderr[-2000:]
     told = json.loads(report.read_text(encoding="utf-8"))
     assert told == json.loads(done.stdout)
@@ -260,15 +257,7 @@ def test_an_exported_folder_that_is_submitted_writes_the_files_of_metl_run_with_
     }
     assert _files(tmp_path / "there") == _files(tmp_path / "here") != {}
     assert _files(tmp_path / "there-errors") == _files(tmp_path / "here-errors") != {}
-    alone = subprocess.run(
-        [command[0], "--master", "local[1]", job / "job.py", tmp_path / "nowhere", "noop"],
-        env=known,
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-    )
+    alone = _submit(("--master", "local[1]"), (job / "job.py", tmp_path / "nowhere", "noop"), python, tmp_path)
     assert (alone.returncode, "error: The source" in alone.stdout) == (1, True)
     assert "SecurityManager: authentication enabled" in alone.stderr  # by itself, where nobody said what to ask for
     assert "Bound SparkUI" not in alone.stderr

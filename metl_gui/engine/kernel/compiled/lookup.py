@@ -166,10 +166,14 @@ def arranged(state: int, role: int) -> int:
 @compiled
 def shape_of(state: int, role: int) -> int:
     """Return the number of the shape of the object in a role, 0 when it is not known."""
+    guessed = load64(load64(state + at.S_HEADS) + role * at.HEAD_BYTES + at.HEAD_SHAPE)
+    return guessed if guessed != 0 else searched_shape(state, role)
+
+
+@compiled
+def searched_shape(state: int, role: int) -> int:
+    """Search the shape of the object in a role, which is none that was guessed; return its number, or 0."""
     head = load64(state + at.S_HEADS) + role * at.HEAD_BYTES
-    guessed = load64(head + at.HEAD_SHAPE)
-    if guessed != 0:
-        return guessed
     wanted, count = load64(head + at.HEAD_HASH), load64(head + at.HEAD_COUNT)
     table, mask, blob = load64(state + at.S_SHAPES), load64(state + at.S_SHAPE_MASK), load64(state + at.S_BLOB)
     place = (wanted ^ (wanted >> 32)) & mask

@@ -1,7 +1,8 @@
 """The version super-block V(o,r,w): the blocks of all versions of a schema against one entity version, side by side.
 
 Rows and columns are lineages, so that what is the same attribute stands at the same place in every version; only those
-that are mapped in some version are there. Cost: what the versions of the schema hold.
+that are mapped in some version are there.
+Cost: what the versions of the schema hold; a lineage that is new in a later version moves those behind it.
 Source: docs/glossary.md.
 """
 
@@ -64,7 +65,7 @@ class SuperPart:
     status: Status | None
 
     @property
-    def elements(self) -> int:
+    def element_count(self) -> int:
         """How many elements it has."""
         return sum(1 for cell in self.cells if cell.fate is not ElementChangeKind.LOST)
 
@@ -94,7 +95,8 @@ def super_block(document: Document, schema_id: int, entity_version_id: int) -> S
     parts: list[SuperPart] = []
     last: dict[Pair, str] | None = None
     for version, block, content in zip(versions, blocks, contents, strict=True):
-        step = None if last is None and not content else step_between(_pairs(last), frozenset(content))
+        before = None if last is None else frozenset(last)
+        step = None if before is None and not content else step_between(before, frozenset(content))
         cells = _cells(last, content, places)
         status = block.status if block is not None else None
         parts.append(SuperPart((version.id, target.id), version.label, step, cells, status))
@@ -113,10 +115,6 @@ def _paths(version: Version, target: Version, block: Block | None) -> dict[Pair,
     }
 
 
-def _pairs(content: dict[Pair, str] | None) -> frozenset[Pair] | None:
-    return None if content is None else frozenset(content)
-
-
 def _places(versions: Sequence[Version], wanted: set[int]) -> dict[int, int]:
     """Number the wanted lineages in the order of the versions; a new one stands behind the one it follows."""
     order: list[int] = []
@@ -126,7 +124,7 @@ def _places(versions: Sequence[Version], wanted: set[int]) -> dict[int, int]:
         for lineage in (a.lineage for a in version.attributes if a.lineage in wanted):
             if lineage not in place:
                 order.insert(at, lineage)
-                place = {known: number for number, known in enumerate(order)}
+                place.update((moved, number) for number, moved in enumerate(order[at:], at))
             at = place[lineage] + 1
     return place
 
@@ -134,10 +132,9 @@ def _places(versions: Sequence[Version], wanted: set[int]) -> dict[int, int]:
 def _cells(
     last: dict[Pair, str] | None, content: dict[Pair, str], places: tuple[dict[int, int], dict[int, int]]
 ) -> tuple[SuperCell, ...]:
-    before = last or {}
-    first = last is None
+    is_first, before = last is None, last or {}
     found = [
-        (pair, ElementChangeKind.KEPT if first or pair in before else ElementChangeKind.ADDED, words)
+        (pair, ElementChangeKind.KEPT if is_first or pair in before else ElementChangeKind.ADDED, words)
         for pair, words in content.items()
     ] + [(pair, ElementChangeKind.LOST, words) for pair, words in before.items() if pair not in content]
     rows, columns = places

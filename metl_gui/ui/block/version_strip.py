@@ -102,7 +102,7 @@ def paint_part(
         outline, width = theme.accent, 2.0 if is_current or has_focus else 1.0
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(QPen(outline, width))
-    painter.setBrush(theme.reviewbg if waits else theme.accentbg if part.elements else theme.band)
+    painter.setBrush(theme.reviewbg if waits else theme.accentbg if part.element_count else theme.band)
     painter.drawRoundedRect(frame.adjusted(1, 1, -1, -1), 4, 4)
     if waits and is_current:
         painter.setPen(QPen(theme.review_outline[0], 1.0))
@@ -402,7 +402,7 @@ class _Legend(QWidget):
 
 def part_words(part: SuperPart) -> str:
     """Say what one version is to the one before."""
-    count = "no elements" if not part.elements else number_of(part.elements, "element")
+    count = "no elements" if not part.element_count else number_of(part.element_count, "element")
     lines = [f"Version {part.label}: {pill_of(part)[0]}, {count}"]
     for fate in (ElementChangeKind.ADDED, ElementChangeKind.LOST):
         words = [cell.words for cell in part.cells if cell.fate is fate]

@@ -108,7 +108,7 @@ def test_blocks_of_a_version_that_is_gone_have_no_neighbours(world: World) -> No
 
 
 def steps(found: SuperBlock) -> list[tuple[str, BlockChangeKind | None, int]]:
-    return [(part.label, part.step, part.elements) for part in found.parts]
+    return [(part.label, part.step, part.element_count) for part in found.parts]
 
 
 def read(world: World, entity: str = "payment") -> SuperBlock:

@@ -3,7 +3,8 @@
 Members stand in the order of their names, without spaces, escaped only where JSON asks for it. Numbers are equal by
 value, to any digit: ``1.50`` is ``1.5``, ``1E3`` is ``1000`` and ``-0`` is ``0``. Texts are compared as they are.
 
-Source: RFC 8785 for order and escapes; numbers are exact here, and not those of binary floating point.
+Source: RFC 8785, of which two things differ: names stand in the order of their code points, not of UTF-16, and numbers
+are exact, not those of binary floating point.
 """
 
 from __future__ import annotations

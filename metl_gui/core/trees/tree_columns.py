@@ -123,10 +123,6 @@ class BaseColumns:
             found[at] = np.isin(self.base.path[at], texts)
         return found
 
-    def row(self, version_id: int) -> int:
-        """Row of a version, -1 when it is not here."""
-        return self.base.row(version_id)
-
     def positions(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
         """Return the positions of the attributes of some versions.
 
@@ -185,7 +181,7 @@ class TreeColumns:
         """Return the part and row of a version."""
         for at in (1, 0):
             part = self.parts[at]
-            row = part.columns.row(version_id)
+            row = part.columns.base.row(version_id)
             if row >= 0 and (part.is_here is None or part.is_here[row]):
                 return at, row
         return None

@@ -33,6 +33,7 @@ from metl_gui.engine.sinks.readers import Reader
 
 INTEGERS = {"int8": pa.int8(), "int16": pa.int16(), "int32": pa.int32(), "int64": pa.int64(), "integer": pa.int64()}
 _DIGITS = 38
+"""The most digits of a decimal in 128 bits."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -107,7 +107,8 @@ class SourceStatus(msgspec.Struct, frozen=True, kw_only=True):
 
     Args:
         files: how many there are.
-        bytes_total: how long they are together; bytes_waiting: how much of that no batch has yet.
+        bytes_total: how long they are together.
+        bytes_waiting: how much of that no batch has yet.
         batch: the batch that was planned last.
         bytes_planned: what all batches of the ledger read together.
     """

@@ -27,12 +27,15 @@ LINES = ("in", "mapped", "filtered", "set_aside")
 BATCH_MS, BACKLOG = "batch_ms", "backlog"
 _FIELDS = {"in": "read", "mapped": "mapped", "filtered": "filtered", "set_aside": "set_aside"}
 _KERNEL = ("batches", "nanoseconds")
+"""Counts of the kernel: how often it was given records, and how long it took."""
 _WHOLE_BATCH = "batch"
+"""The column of the milliseconds of the last batch, which only a run in batches has."""
 _LEVELS = (BACKLOG, _WHOLE_BATCH)
+"""Columns that are drawn as they stand; of counts the rates are drawn."""
 _ENTITY = "entity "
 OF = "\t"
 """Stands in the name of a line between what it says and what it is of, which is all that people read."""
-_MOST = 600
+_MOST_POINTS = 600
 """So many points of a line are drawn; a screen shows no more."""
 Floats = NDArray[np.float64]
 
@@ -242,9 +245,9 @@ class ProgressSeries:
         seconds = self._columns["seconds"][: self._rows]
         first = max(int(np.searchsorted(seconds, stretch.start)) - 1, 0)
         last = max(int(np.searchsorted(seconds, stretch.stop, side="right")) - 1, first)
-        if last - first <= _MOST:
+        if last - first <= _MOST_POINTS:
             return np.arange(first, last + 1)
-        step = 1 << (-(-(last - first) // _MOST) - 1).bit_length()  # doubles now and then, and else stays
+        step = 1 << (-(-(last - first) // _MOST_POINTS) - 1).bit_length()  # doubles now and then, and else stays
         # Counted from the beginning of the run, so that what is drawn does not change while it moves on.
         inner = np.arange(-(-first // step) * step, last, step)
         return np.unique(np.concatenate([[first], inner, [last]]))
@@ -261,7 +264,7 @@ class ProgressSeries:
         self._rows += 1
 
 
-_ENTITIES = 6
+_MOST_ENTITIES = 6
 _SOLID, _DASH, _DOT = Qt.PenStyle.SolidLine, Qt.PenStyle.DashLine, Qt.PenStyle.DotLine
 _WIDTHS = {"in": 2.6, "mapped": 1.6}
 """The line of what came in shows on both sides of that of what was mapped, which mostly covers it."""
@@ -307,9 +310,9 @@ def milliseconds(value: float) -> str:
 
 def entities_of(course: ProgressSeries, chosen: str = "") -> ChartView:
     """Return the view of the largest entities, with the one that a person chose among them."""
-    names = list(course.entities[:_ENTITIES])
+    names = list(course.entities[:_MOST_ENTITIES])
     if chosen in course.entities and chosen not in names:
-        names = [*names[: _ENTITIES - 1], chosen]
+        names = [*names[: _MOST_ENTITIES - 1], chosen]
     return replace(ENTITIES, upper=tuple(entity_line(name) for name in names))
 
 

@@ -69,8 +69,8 @@ class SparkRuns(QObject):
         said: words on the target and the state of its session.
         stated: the state alone.
         told: an ``EngineEvent`` of the run that is going on.
-        ended: an ``Outcome`` with a ``RunResult``.
-        loaded: an ``Outcome`` with a ``LoadedRun``.
+        ended: a ``JobOutcome`` with a ``RunResult``.
+        loaded: a ``JobOutcome`` with a ``LoadedRun``.
         load_progressed: how far the load is, a ``Progress``.
         busy: whether a run is going on.
     """
@@ -232,7 +232,7 @@ class ProductionRuns(QObject):
     def __init__(self, jobs: Jobs, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._jobs = jobs
-        self._project = ""
+        self._project_id = ""
         self.live: tuple[LiveRun, ...] = ()
         self.followed: LiveRun | None = None
         self._follower: EventFollower | None = None
@@ -246,7 +246,7 @@ class ProductionRuns(QObject):
     def watch(self, project_id: str) -> None:
         """Look from time to time which runs of a project go on; an empty id for none."""
         self.leave()
-        self._project, self.live = project_id, ()
+        self._project_id, self.live = project_id, ()
         if project_id:
             self.look()
             self._look_timer.start()
@@ -255,7 +255,7 @@ class ProductionRuns(QObject):
 
     def look(self) -> None:
         """Look now."""
-        found = live_runs(self._project) if self._project else ()
+        found = live_runs(self._project_id) if self._project_id else ()
         ids = [run.run_id for run in self.live]
         self.live = found
         if [run.run_id for run in found] != ids:

@@ -31,9 +31,9 @@ class TimelinePanel(Surface):
 
     key_wanted = Signal()
     fact_wanted = Signal()
-    late_wanted = Signal(object)
-    offered = Signal()
     why_wanted = Signal(object)
+    offered = Signal()
+    late_wanted = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("panel", (800, 280), parent, share=(1.0, 0.34))
@@ -103,9 +103,18 @@ class TimelinePanel(Surface):
         self.words.setText(f"{', '.join(facts)}. {_TRY if history.messages else ''}")
         self.view.show_content(timeline_of(history))
 
+    def clear(self) -> None:
+        """Show no key."""
+        self._move = self._history = None
+        self.other.hide()
+        self.title.setText("")
+        self.title.hide()
+        self.words.setText(_FACTS if self.fact.isEnabled() else _NOTHING)
+        self.view.show_content(TimelineContent())
+
     @property
     def other_values(self) -> dict[str, str]:
-        """Return by attribute the values that the late message has instead."""
+        """The values that the late message has instead, by attribute."""
         pairs = (part.partition("=") for part in self.other.text().split(","))
         return {name.strip(): value.strip() for name, equals, value in pairs if equals and name.strip()}
 
@@ -130,15 +139,6 @@ class TimelinePanel(Surface):
 
     def _ask(self) -> None:
         self.late_wanted.emit(self._move)
-
-    def clear(self) -> None:
-        """Show no key."""
-        self._move = self._history = None
-        self.other.hide()
-        self.title.setText("")
-        self.title.hide()
-        self.words.setText(_FACTS if self.fact.isEnabled() else _NOTHING)
-        self.view.show_content(TimelineContent())
 
     def _bring_into_view(self, box: QRectF) -> None:
         at = box.center().toPoint()

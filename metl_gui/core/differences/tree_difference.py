@@ -308,8 +308,8 @@ class _VersionDifferences:
                 if one != other and (one, other) not in told:
                     told.add((one, other))
                     kind = TreeKind.JOINED if other < one else TreeKind.SPLIT
-                    (_, early), (label, late) = names[min(one, other)], names[max(one, other)]
-                    yield self._one(label, kind, late, f"{early} of version {names[min(one, other)][0]}", late)
+                    (since, early), (label, late) = names[min(one, other)], names[max(one, other)]
+                    yield self._one(label, kind, late, f"{early} of version {since}", late)
 
 
 def _counted(things: tuple[object, ...], noun: str) -> str:

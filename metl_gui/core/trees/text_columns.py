@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from metl_gui.core.trees.trees import TextTable
 
 EXACT, STARTS, WORD_STARTS, INSIDE, ABSENT = range(5)
-"""How well a text has a word, best first: it is the word, starts with it, a part of it starts with it, has it."""
+"""How well a text has a word, best first: it is the word, starts with it, has a part that does, has it, lacks it."""
 
 _LETTERS = np.zeros(256, np.bool_)
 _LETTERS[[*range(ord("a"), ord("z") + 1), *range(ord("0"), ord("9") + 1), *range(128, 256)]] = True
@@ -37,20 +37,21 @@ class Haystack:
         found = list(texts)
         whole = "".join(found)
         if not whole.isascii():
-            return cls._on(TextTable.of(text.lower() for text in found))
+            return cls._of_lowered(TextTable.of(text.lower() for text in found))
         offsets = np.zeros(len(found) + 1, np.int64)
         np.cumsum(np.fromiter(map(len, found), np.int64, len(found)), out=offsets[1:])
-        return cls._on(TextTable(whole.lower().encode("ascii"), offsets))
+        return cls._of_lowered(TextTable(whole.lower().encode("ascii"), offsets))
 
     @classmethod
     def on(cls, table: TextTable) -> Haystack:
         """Take the texts of a table; where all are ASCII their offsets are shared."""
         if table.blob.isascii():
-            return cls._on(TextTable(table.blob.lower(), table.offsets))
+            return cls._of_lowered(TextTable(table.blob.lower(), table.offsets))
         return cls.of(table[at] for at in range(len(table.offsets) - 1))
 
     @classmethod
-    def _on(cls, table: TextTable) -> Haystack:
+    def _of_lowered(cls, table: TextTable) -> Haystack:
+        """Take texts that are in lower case."""
         return cls(np.frombuffer(table.blob, np.uint8), table.offsets)
 
     def __len__(self) -> int:

@@ -33,6 +33,7 @@ from metl_gui.ui.theming.theme import Theme, mixed
 _RASTER_PX = 2.8
 """The most that a bin takes; bins are powers of two of a unit, so they take half of it at least."""
 _RAMP = 16
+"""So many colours tell densities apart."""
 _DECADES = 4
 """Powers of ten between the faintest density and the strongest."""
 
@@ -81,10 +82,8 @@ def density(
     """
     found = content.density(box, (_RASTER_PX / scales[0], _RASTER_PX / scales[1]))
     elements = found.elements.reshape(-1)
-    held, waits = (
-        np.flatnonzero(elements != 0),
-        np.flatnonzero(found.waits != 0),
-    )  # of numbers it takes ten times as long
+    # Of numbers, and not of whether they are zero, ``flatnonzero`` would take some five times as long.
+    held, waits = np.flatnonzero(elements != 0), np.flatnonzero(found.waits != 0)
     steps = np.zeros(len(elements), np.uint8)
     strength = 1 + np.log10(elements[held] / _capacity(content, found)) / _DECADES
     steps[held] = 1 + np.clip(strength * _RAMP, 0, _RAMP - 1).astype(np.uint8)

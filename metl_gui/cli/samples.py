@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from metl_gui.cli.commands import DONE, Commands, add_project, positive
 from metl_gui.cli.output import Output
+from metl_gui.core.counted import number_of
 
 if TYPE_CHECKING:
     from metl_gui.workbench.links.message_reasons import MessageReasons
@@ -133,11 +134,11 @@ def _change(arguments: argparse.Namespace, out: Output, workbench: Workbench) ->
         return {"kept": kept.as_json()}, list(_kept(kept))
     if arguments.forget:
         count = forget_samples(workbench)
-        return {"forgotten": count}, [f"The samples of {_number(count, 'schema')} are forgotten."]
+        return {"forgotten": count}, [f"The samples of {number_of(count, 'schema')} are forgotten."]
     if arguments.include is not None:
         count = include_samples(workbench, arguments.include)
         words = (
-            f"The project file holds {_number(count, 'sample')} of {arguments.include} now; --exclude takes them out."
+            f"The project file holds {number_of(count, 'sample')} of {arguments.include} now; --exclude takes them out."
         )
         return {"included": count}, [words]
     if arguments.exclude is not None:
@@ -148,8 +149,8 @@ def _change(arguments: argparse.Namespace, out: Output, workbench: Workbench) ->
 
 
 def _kept(kept: KeptSamples) -> Iterator[str]:
-    of_schemas = _number(len(kept.schemas), "schema")
-    yield f"{_number(kept.kept, 'sample')} kept of {_number(kept.read, 'message')}, of {of_schemas}."
+    of_schemas = number_of(len(kept.schemas), "schema")
+    yield f"{number_of(kept.kept, 'sample')} kept of {number_of(kept.read, 'message')}, of {of_schemas}."
     if kept.no_schema:
         yield f"  {kept.no_schema:,} belong to no schema of the project, or are no change of a row"
     if kept.too_large:
@@ -163,7 +164,7 @@ def _overview(schemas: tuple[SchemaSamples, ...]) -> Iterator[str]:
         yield f"{each.schema}{'  (included in the project)' if each.is_included else ''}"
         for version in each.versions:
             label = f"version {version.version}" if version.version else "of no version"
-            counts = f"{_number(version.samples, 'sample')}, {_number(version.shapes, 'form')}"
+            counts = f"{number_of(version.samples, 'sample')}, {number_of(version.shapes, 'form')}"
             yield f"  {label}: {counts}, {' '.join(version.ops)}"
     if not schemas:
         yield "There are no samples. A test run brings some, or --keep SOURCE."
@@ -195,8 +196,4 @@ def _previewed(found: PreviewedSource) -> Iterator[str]:
         yield f"{position} · Would be set aside. It is larger than a record may be."
     counts = found.counts()
     words = ", ".join(f"{counts[name]:,} {name.replace('_', ' ')}" for name in list(counts)[1:])
-    yield f"{_number(counts['read'], 'message')} with state {found.state}: {words}"
-
-
-def _number(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+    yield f"{number_of(counts['read'], 'message')} with state {found.state}: {words}"

@@ -17,6 +17,7 @@ from typing import NamedTuple, TypeAlias
 
 import msgspec
 
+from metl_gui.core.counted import number_of
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.matrix.node_matches import Matching, SameIds, SameNames, by_names
 from metl_gui.core.project.assignments import Assignment
@@ -427,14 +428,14 @@ def _said(thing: ProjectSetting | StateName | WriterSchema | Gathered) -> Said:
             return says, f"{thing.kind} {_mark(says)}"
         case VersionTask():
             says = msgspec.json.encode((thing.declaration, thing.samples, thing.waits, thing.dismissed_by))
-            waits = f"{_count(thing.records, 'record')} wait{'s' if thing.records == 1 else ''}"
+            waits = f"{number_of(thing.records, 'record')} wait{'s' if thing.records == 1 else ''}"
             words = f"dismissed by {thing.dismissed_by}" if thing.dismissed_by is not None else waits
             return says, f"{words} {_mark(says)}"
         case IncludedSamples():
-            return thing.text, f"{_count(len(thing.lines), 'sample')} {_mark(thing.text)}"
+            return thing.text, f"{number_of(len(thing.lines), 'sample')} {_mark(thing.text)}"
         case SchemaProfile():
             says = msgspec.json.encode((thing.rows, thing.when_ms, thing.attributes))
-            return says, f"of {_count(thing.rows, 'row')} {_mark(says)}"
+            return says, f"of {number_of(thing.rows, 'row')} {_mark(says)}"
 
 
 def _comment(kept: ProjectItem, comment: Comment, naming: Naming) -> NamedItem | None:
@@ -515,10 +516,6 @@ def _of_schema(kept: ProjectItem, thing: IncludedSamples | SchemaProfile, naming
     says, words = _said(thing)
     kind = ItemKind.SAMPLES if isinstance(thing, IncludedSamples) else ItemKind.PROFILE
     return NamedItem((kind, (schema.name,)), says, schema.name, words, there, kept)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _by(kept: ProjectItem) -> str:

@@ -115,11 +115,6 @@ def day_of(when_ms: int) -> str:
     return datetime.fromtimestamp(when_ms / 1000, UTC).date().isoformat() if when_ms else ""
 
 
-def counted(number: int, one: str, many: str = "") -> str:
-    """Write a number of things: ``1 block``, ``3 blocks``."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
-
-
 def spot_words(document: Document, comment: Comment) -> str:
     """Return the ends that a comment is about, ``schema@version path → entity@version path``, as far as it has them."""
     ends = ((Side.EXTRACTION, comment.subject.source), (Side.CDM, comment.subject.target))

@@ -22,6 +22,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
+from metl_gui.core.counted import number_of
 from metl_gui.core.matrix.canonical import is_in_production
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.progress import Watch
@@ -29,7 +30,7 @@ from metl_gui.core.project.masks import fed_by_masked, hidden_targets, masked_li
 from metl_gui.core.trees.nodes import Attribute, Schema, Version
 from metl_gui.core.trees.paths import split
 from metl_gui.core.trees.types import is_readable
-from metl_gui.workbench.exports.blocks import ExportedBlock, carried, counted
+from metl_gui.workbench.exports.blocks import ExportedBlock, carried
 
 _NAMED = 3
 
@@ -150,7 +151,7 @@ def mask_sentences(count: int) -> tuple[str, ...]:
     if not count:
         return ()
     attributes = (
-        f"{counted(count, 'mapped attribute')} {'is' if count == 1 else 'are'} masked for people in the window."
+        f"{number_of(count, 'mapped attribute')} {'is' if count == 1 else 'are'} masked for people in the window."
     )
     return (f"{attributes} Production outputs hold the values, and so does what this export reads: mind who sees it.",)
 

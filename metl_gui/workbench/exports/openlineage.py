@@ -19,10 +19,11 @@ from pathlib import Path
 from typing import Any
 
 from metl_gui import __version__
+from metl_gui.core.counted import number_of
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.progress import Watch
 from metl_gui.core.trees.nodes import Attribute
-from metl_gui.workbench.exports.blocks import ExportedBlock, carried, counted
+from metl_gui.workbench.exports.blocks import ExportedBlock, carried
 from metl_gui.workbench.exports.format_spec import Choices, Export, Option
 
 Content = dict[str, Any]
@@ -72,7 +73,9 @@ def _event(document: Document, choices: Choices, blocks: Sequence[ExportedBlock]
     schemas: dict[str, list[ExportedBlock]] = defaultdict(list)
     for block in blocks:
         schemas[block.schema.name].append(block)
-    words = f"Maps {counted(len(schemas), 'schema')} to {entity.name} version {version.label}, state {document.state}."
+    words = (
+        f"Maps {number_of(len(schemas), 'schema')} to {entity.name} version {version.label}, state {document.state}."
+    )
     return {
         "eventTime": when.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
         "producer": PRODUCER,
@@ -163,10 +166,10 @@ def _says(document: Document, choices: Choices, watch: Watch) -> Iterator[str]:
     blocks = list(carried(document, choices.include_unconfirmed, watch, "Looking for what cannot be said"))
     held = sum(block.is_held for block in blocks)
     if held:
-        yield f"{counted(held, 'block')} held for review {'is' if held == 1 else 'are'} left out."
+        yield f"{number_of(held, 'block')} held for review {'is' if held == 1 else 'are'} left out."
     loose = sum(block.block.is_unconfirmed for block in blocks)
     if loose:
-        yield f"{counted(loose, 'block')} that nobody has confirmed count like the others."
+        yield f"{number_of(loose, 'block')} that nobody has confirmed count like the others."
 
 
 OPENLINEAGE = Export(

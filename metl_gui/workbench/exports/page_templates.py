@@ -12,8 +12,8 @@ from functools import cache
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
+from metl_gui.core.counted import number_of
 from metl_gui.packaged import resources
-from metl_gui.workbench.exports.blocks import counted
 from metl_gui.workbench.exports.html_parts import text
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def templates() -> Environment:
         loader=FunctionLoader(_template),
         undefined=StrictUndefined,
     )
-    made.filters.update(comma="{:,}".format, counted=counted, px="{:g}".format, sha256=_digest)
+    made.filters.update(comma="{:,}".format, counted=number_of, px="{:g}".format, sha256=_digest)
     return made
 
 

@@ -17,13 +17,14 @@ from typing import TextIO
 from urllib.parse import quote
 
 from metl_gui import __version__
+from metl_gui.core.counted import number_of
 from metl_gui.core.matrix.canonical import state_hash
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.progress import Watch
 from metl_gui.core.trees.nodes import Schema, Version
 from metl_gui.core.trees.types import is_readable
 from metl_gui.errors import UserError
-from metl_gui.workbench.exports.blocks import ExportedBlock, ExportedElement, carried, counted
+from metl_gui.workbench.exports.blocks import ExportedBlock, ExportedElement, carried
 from metl_gui.workbench.exports.format_spec import Choices, Export, Option
 from metl_gui.workbench.exports.table import SAFE_CELLS, CellWriter, wants_safe
 
@@ -146,14 +147,14 @@ def _says(document: Document, choices: Choices, watch: Watch) -> Iterator[str]:
     blocks = list(carried(document, choices.include_unconfirmed, watch, "Looking for what cannot be said"))
     held = sum(block.is_held for block in blocks)
     if held:
-        yield f"{counted(held, 'block')} held for review {'is' if held == 1 else 'are'} left out."
+        yield f"{number_of(held, 'block')} held for review {'is' if held == 1 else 'are'} left out."
     lines = [line for block in blocks if not block.is_held for line in block.lines]
     close = sum(not is_readable(line.source, line.target) for line in lines)
     if close:
-        yield f"{counted(close, 'element')} between different types {'is' if close == 1 else 'are'} given as {CLOSE}."
+        yield f"{number_of(close, 'element')} between different types {'is' if close == 1 else 'are'} given as {CLOSE}."
     loose = sum(block.block.is_unconfirmed for block in blocks)
     if loose:
-        yield f"{counted(loose, 'block')} that nobody has confirmed: given as {UNSPECIFIED}."
+        yield f"{number_of(loose, 'block')} that nobody has confirmed: given as {UNSPECIFIED}."
     texts = (text for block in blocks for text in (block.block.comment, block.who))
     if any(_printable(text) != text for text in texts):
         yield "Line breaks of comments become spaces, and signs that no line can hold are replaced."

@@ -15,6 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TextIO
 
+from metl_gui.core.counted import number_of
 from metl_gui.core.matrix.canonical import exported_blocks, is_held, state_hash
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.progress import Watch
@@ -22,7 +23,6 @@ from metl_gui.errors import in_utf8
 from metl_gui.registry.tables.cells import MARK, MARKED, has_formula, safe
 from metl_gui.registry.tables.mapping_table import COLUMNS, OPTIONAL_COLUMNS
 from metl_gui.workbench.addresses import element_names, known_block_name
-from metl_gui.workbench.exports.blocks import counted
 from metl_gui.workbench.exports.format_spec import YES, Choices, Export, Option
 
 SAFE_CELLS = Option("safe_cells", "for spreadsheets: no cell becomes a formula", "no", ("no", YES))
@@ -59,13 +59,14 @@ class CellWriter:
         if self._formulas and self.is_safe:
             are = "is" if self._formulas == 1 else "are"
             yield (
-                f"{counted(self._formulas, 'cell')} {are} not exact: an apostrophe stands before what a spreadsheet "
+                f"{number_of(self._formulas, 'cell')} {are} not exact: an apostrophe stands before what a spreadsheet "
                 "would take for a formula."
             )
         elif self._formulas:
             yield (
-                f"A spreadsheet takes {counted(self._formulas, 'cell')} for a formula, by = + - @ at the beginning or "
-                f"behind a separator; for one, choose {SAFE_CELLS.flag}, or the format xlsx, which is exact and safe."
+                f"A spreadsheet takes {number_of(self._formulas, 'cell')} for a formula, by = + - @ at the beginning "
+                "or behind a separator; for one, "
+                f"choose {SAFE_CELLS.flag}, or the format xlsx, which is exact and safe."
             )
 
 

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from metl_gui.core.counted import number_of
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.progress import UNWATCHED, Watch
 from metl_gui.core.search.problems import Problem
 from metl_gui.core.warehouse_model import Model
 from metl_gui.workbench.atomic_files import write_whole
-from metl_gui.workbench.exports.blocks import counted
 from metl_gui.workbench.exports.html_parts import short
 from metl_gui.workbench.exports.page_templates import page_resource, page_style, templates
 from metl_gui.workbench.json_results import JsonResult
@@ -131,10 +131,10 @@ class _Total(NamedTuple):
 def _figures(tables: Sequence[_TablePart], problems: Sequence[Problem]) -> Iterator[_Total]:
     kinds = Counter(part.table.kind for part in tables)
     for kind, number in kinds.items():
-        yield _Total(number, counted(number, kind).partition(" ")[2])
+        yield _Total(number, number_of(number, kind).partition(" ")[2])
     yield _Total(sum(len(part.table.columns) for part in tables), "columns")
     if problems:
-        yield _Total(len(problems), counted(len(problems), "problem").partition(" ")[2], True)
+        yield _Total(len(problems), number_of(len(problems), "problem").partition(" ")[2], True)
 
 
 class _DrawnBox(NamedTuple):

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
+from metl_gui.core.counted import number_of
 from metl_gui.core.glossary import WORDS
 from metl_gui.core.matrix.canonical import state_hash
 from metl_gui.core.matrix.document import Document
@@ -23,7 +24,7 @@ from metl_gui.errors import EditError, SchemaError
 from metl_gui.registry.tables.cells import LONG_COLUMNS, LONG_TEXTS, LongTexts
 from metl_gui.registry.tables.mapping_table import COLUMNS, OPTIONAL_COLUMNS, SHEET
 from metl_gui.registry.tables.workbook import MAX_ROWS, check_readable
-from metl_gui.workbench.exports.blocks import ExportedBlock, carried, counted, day_of, spot_words
+from metl_gui.workbench.exports.blocks import ExportedBlock, carried, day_of, spot_words
 from metl_gui.workbench.exports.format_spec import Choices, Export
 from metl_gui.workbench.workbook_writer import Row, SheetColumn, SheetPlan, write_workbook
 
@@ -126,7 +127,8 @@ def _about(document: Document, choices: Choices, blocks: Sequence[ExportedBlock]
     yield f"The mapping at state {document.state}, hash {state_hash(document)}."
     held = sum(block.is_held for block in blocks)
     lines = sum(len(block.lines) for block in blocks)
-    yield f"It has {counted(lines, 'element')} in {counted(len(blocks), 'block')}, {held:,} of which wait for a review."
+    size = f"{number_of(lines, 'element')} in {number_of(len(blocks), 'block')}"
+    yield f"It has {size}, {held:,} of which wait for a review."
     loose = "are here too" if choices.include_unconfirmed else "are left out"
     yield f"Blocks that nobody has confirmed {loose}."
     yield f"{SHEET}: one element a row. Change rows, add some, delete some, and read it back:"
@@ -215,10 +217,10 @@ def _says(document: Document, choices: Choices) -> Iterator[str]:
     waiting = sum(1 for key in document.matrix.waiting() if document.matrix.block(*key) is not None)
     if waiting:
         are = "needs" if waiting == 1 else "need"
-        yield f"{counted(waiting, 'block')} {are} review: read into another project, what is left comes unconfirmed."
+        yield f"{number_of(waiting, 'block')} {are} review: read into another project, what is left comes unconfirmed."
     empty = [block for block in document.matrix.blocks() if block.comment and not block.elements]
     if empty:
-        yield f"Comments of {counted(len(empty), 'block')} without elements are shown and not read back."
+        yield f"Comments of {number_of(len(empty), 'block')} without elements are shown and not read back."
     if choices.comments:
         yield "What people said in the comments panel is shown and not read back."
 

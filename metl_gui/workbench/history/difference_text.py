@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Any
 
+from metl_gui.core.counted import number_of
 from metl_gui.core.differences.block_difference import Pair
 from metl_gui.core.differences.document_difference import BlockDifference, Difference, ModelDifference, TreeDifference
 from metl_gui.core.differences.tree_difference import TreeKind
@@ -62,14 +63,14 @@ def difference_summary(difference: Difference) -> str:
     if difference.is_empty:
         return "Nothing differs."
     came, went = difference.added, difference.removed
-    parts = [f"{_count(came, 'element')} added"] if came else []
-    parts += [f"{_count(went, 'element')} removed"] if went else []
-    parts += [f"{_count(len(difference.blocks), 'block')} changed"] if difference.blocks else []
+    parts = [f"{number_of(came, 'element')} added"] if came else []
+    parts += [f"{number_of(went, 'element')} removed"] if went else []
+    parts += [f"{number_of(len(difference.blocks), 'block')} changed"] if difference.blocks else []
     trees = len(difference.trees)
-    parts += [f"{_count(trees, 'change')} of schemas and entities"] if trees else []
+    parts += [f"{number_of(trees, 'change')} of schemas and entities"] if trees else []
     models = len(difference.models)
-    parts += [f"{_count(models, 'change')} of warehouse models"] if models else []
-    parts += [f"{_count(len(difference.beside), 'change')} beside the states"] if difference.beside else []
+    parts += [f"{number_of(models, 'change')} of warehouse models"] if models else []
+    parts += [f"{number_of(len(difference.beside), 'change')} beside the states"] if difference.beside else []
     return f"{', '.join(parts)}."
 
 
@@ -199,11 +200,11 @@ def _facts(block: BlockDifference) -> Iterator[str]:
     if block.previous:
         yield _against_previous(block)
     elif block.before is None:
-        yield f"new, {_count(len(block.added), 'element')}"
+        yield f"new, {number_of(len(block.added), 'element')}"
     elif block.after is None:
-        yield f"gone, {_count(len(block.removed), 'element')}"
+        yield f"gone, {number_of(len(block.removed), 'element')}"
     elif block.kept and (block.added or block.removed):
-        yield f"{_count(block.kept, 'element')} kept"
+        yield f"{number_of(block.kept, 'element')} kept"
     was, is_ = block.status_before, block.status_after
     if is_ is not was and is_ is not None and (was is not None or is_ is not Status.CONFIRMED):
         yield f"{is_.value} (was {was.value})" if was else is_.value
@@ -211,16 +212,12 @@ def _facts(block: BlockDifference) -> Iterator[str]:
         yield "not confirmed before its review" if block.unconfirmed_after else "confirmed before its review"
     if block.waiting_after != block.waiting_before:
         earlier = f" (was {block.waiting_before})" if block.waiting_before else ""
-        yield f"{_count(block.waiting_after, 'decision')} open{earlier}"
+        yield f"{number_of(block.waiting_after, 'decision')} open{earlier}"
 
 
 def _against_previous(block: BlockDifference) -> str:
-    count = _count(len(block.added), "element")
+    count = number_of(len(block.added), "element")
     if not (block.gained or block.lost):
         return f"the same as the version before, {count}"
     words = "other" if block.gained and block.lost else "larger" if block.gained else "smaller"
     return f"{words} than version {block.previous}, {count}"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from metl_gui.core.counted import number_of
 from metl_gui.core.edits.composite import CompositeEdit
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.version_scope import LeftElement, LeftReason, VersionScope, carried
@@ -75,7 +76,7 @@ def plan_acceptance(
     plan = carried(document, edits, scope, types_too=types_too, entity_versions_too=entity_versions_too)
     others, answers = _without_answers(document, plan.edits)
     set_there = sum(len(edit.ones) for edit in others)
-    title = f"Accept {_count(len(accepted), 'suggestion')} {which}"
+    title = f"Accept {number_of(len(accepted), 'suggestion')} {which}"
     title += f" in {len(edits):,} blocks" if len(edits) > 1 else ""
     title += f", with {set_there:,} in other versions" if set_there else ""
     edit = CompositeEdit(title, (*edits, *others))
@@ -173,7 +174,3 @@ def _without_answers(
         ones = tuple(each for each in edit.ones if each not in left)
         kept += [replace(edit, ones=ones)] if ones else []
     return tuple(kept), answers
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

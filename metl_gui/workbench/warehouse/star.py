@@ -13,6 +13,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
 
+from metl_gui.core.counted import number_of
 from metl_gui.core.search.problems import Problem, Severity
 from metl_gui.core.warehouse_model import (
     Bridge,
@@ -162,9 +163,9 @@ def facts_of(table: Table) -> str:
         case Dimension(columns="all"):
             return "dimension · every attribute"
         case Dimension(columns=columns):
-            return f"dimension · {_count(len(columns), 'column')}"
+            return f"dimension · {number_of(len(columns), 'column')}"
         case Fact():
-            return f"fact · {_count(len(table.measures), 'measure')}"
+            return f"fact · {number_of(len(table.measures), 'measure')}"
         case Periodic():
             return f"every {table.every} · {table.time_zone}"
         case Dates():
@@ -173,10 +174,6 @@ def facts_of(table: Table) -> str:
             return "time of day"
         case Bridge() | Hierarchy() | Junk():
             return str(table.__struct_config__.tag)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _worst(problems: Iterable[Problem]) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from metl_gui.core.counted import number_of
+
 
 class RebuildCost(msgspec.Struct, frozen=True, kw_only=True):
     """What a rebuild makes anew, by what stands in the target.
@@ -25,12 +27,8 @@ class RebuildCost(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def words(self) -> str:
         """It in a line: ``12 rows in 3 tables anew, 5 versions, 4 facts re-keyed, under a minute``."""
-        counts = f"{_count(self.rows, 'row')} in {_count(self.tables, 'table')} anew"
-        parts = [counts, _count(self.versions, "version"), f"{_count(self.facts, 'fact')} re-keyed"]
+        counts = f"{number_of(self.rows, 'row')} in {number_of(self.tables, 'table')} anew"
+        parts = [counts, number_of(self.versions, "version"), f"{number_of(self.facts, 'fact')} re-keyed"]
         if self.minutes is not None:
-            parts.append("under a minute" if self.minutes < 1 else f"about {_count(round(self.minutes), 'minute')}")
+            parts.append("under a minute" if self.minutes < 1 else f"about {number_of(round(self.minutes), 'minute')}")
         return ", ".join(parts)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

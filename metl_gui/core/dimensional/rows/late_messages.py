@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from metl_gui.core.counted import number_of
 from metl_gui.core.dimensional.rows.cascades import Starts, cascaded
 from metl_gui.core.dimensional.rows.epochs import HEAD
 from metl_gui.core.dimensional.rows.members import (
@@ -135,13 +136,9 @@ class LateEffect(msgspec.Struct, frozen=True):
     @property
     def _counts(self) -> str:
         counts = ((self.opened, "opened"), (self.closed, "would end earlier"), (self.changed, "changed"))
-        told = [f"{_counted(count, 'version')} {what}" for count, what in (*counts, (self.gone, "gone")) if count]
-        told += [f"{_counted(count, 'row')} of {fact} re-keyed" for fact, count in self.rekeyed if count]
+        told = [f"{number_of(count, 'version')} {what}" for count, what in (*counts, (self.gone, "gone")) if count]
+        told += [f"{number_of(count, 'row')} of {fact} re-keyed" for fact, count in self.rekeyed if count]
         return f"{', '.join(told)}." if told else "Nothing would change."
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def member_versions(

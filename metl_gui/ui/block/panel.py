@@ -11,6 +11,7 @@ from PySide6.QtCore import QPoint, QRect, Qt, Signal
 from PySide6.QtGui import QAction, QKeySequence, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
+from metl_gui.core.counted import number_of
 from metl_gui.core.edits.review import ConfirmBlock
 from metl_gui.core.matrix.blocks import Block, BlockKey, Element, Status
 from metl_gui.core.matrix.document import Document
@@ -28,7 +29,7 @@ from metl_gui.ui.project.document import DocumentChange, OpenProject
 from metl_gui.ui.project.notes import SampleWords, notes_of
 from metl_gui.ui.project.panel_updater import PanelUpdater
 from metl_gui.ui.project.selection import Dragged, NodeRef, Selected, Selection, block_meant, place_of_version
-from metl_gui.ui.project.text import block_words, number_of
+from metl_gui.ui.project.text import block_words
 from metl_gui.ui.trees.node import action_named, node_menu
 from metl_gui.ui.widgets.choice import ThemedComboBox
 from metl_gui.ui.widgets.dock import Surface

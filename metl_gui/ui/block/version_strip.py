@@ -21,11 +21,11 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QScrollArea, QToolTip, QVBoxLayout, QWidget
 
+from metl_gui.core.counted import number_of
 from metl_gui.core.matrix.blocks import BlockKey, Status
 from metl_gui.core.search.lineage_search import BlockChangeKind
 from metl_gui.core.search.super_block import ElementChangeKind, SuperBlock, SuperCell, SuperPart
 from metl_gui.ui.block.sketch import scrolled
-from metl_gui.ui.project.text import number_of
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.pill import paint_pill, pill_width
 from metl_gui.ui.widgets.plain_text import plain_tip

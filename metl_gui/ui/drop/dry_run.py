@@ -15,13 +15,13 @@ from PySide6.QtCore import QItemSelectionModel, QModelIndex, QObject, Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
+from metl_gui.core.counted import number_of
 from metl_gui.core.progress import Watch
 from metl_gui.core.project.reader_result import ReaderResult
 from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.context.app_context import AppContext
 from metl_gui.ui.importing.commands import ImportCommands
 from metl_gui.ui.jobs.jobs import JobOutcome, NewestJob, Task
-from metl_gui.ui.project.text import number_of
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.dialogs import show_about

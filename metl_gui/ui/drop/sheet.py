@@ -12,9 +12,10 @@ from pathlib import Path
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
+from metl_gui.core.counted import number_of
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui.project.text import number_of, some_lines
+from metl_gui.ui.project.text import some_lines
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.fitted_dialog import FittedDialog
 from metl_gui.ui.widgets.pill import KeyButton, ValueButton

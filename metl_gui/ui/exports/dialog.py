@@ -12,11 +12,11 @@ from PySide6.QtCore import QItemSelectionModel, Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QKeySequence, QShortcut
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QScrollArea, QVBoxLayout, QWidget
 
+from metl_gui.core.counted import number_of
 from metl_gui.core.progress import Progress
 from metl_gui.core.project.named_states import NamedState
 from metl_gui.ui.exports.form import ExportForm
 from metl_gui.ui.jobs.jobs import JobOutcome, Jobs, NewestJob
-from metl_gui.ui.project.text import number_of
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.fitted_dialog import FittedDialog

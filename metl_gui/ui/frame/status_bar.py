@@ -6,11 +6,11 @@ from PySide6.QtCore import QElapsedTimer, QSize, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLabel, QProgressBar, QStatusBar, QWidget
 
+from metl_gui.core.counted import number_of
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.progress import Progress
 from metl_gui.ui.jobs.jobs import Job
 from metl_gui.ui.project.selection import Selected
-from metl_gui.ui.project.text import number_of
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.labels import Elided, PlaceLabel
 from metl_gui.ui.widgets.notice import NoticeStrip

@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, QPoint, Qt, Signal
 from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 
 from metl_gui.core.changes.draft import Transition
+from metl_gui.core.counted import number_of
 from metl_gui.core.edits.titles import past_tense
 from metl_gui.errors import MetlError
 from metl_gui.ui.context.app_context import PAGES, AppContext
@@ -27,7 +28,7 @@ from metl_gui.ui.map.side_by_side import SideBySide
 from metl_gui.ui.matrix.layout.camera import Camera, Viewpoint, camera_of
 from metl_gui.ui.matrix.view import MatrixView
 from metl_gui.ui.project.document import OpenProject
-from metl_gui.ui.project.text import ago, number_of
+from metl_gui.ui.project.text import ago
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.dialogs import show_about

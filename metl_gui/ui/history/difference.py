@@ -16,6 +16,7 @@ from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QHeaderView, QVBoxLayout, QWidget
 
+from metl_gui.core.counted import number_of
 from metl_gui.core.differences.document_difference import (
     BlockDifference,
     Difference,
@@ -32,7 +33,6 @@ from metl_gui.errors import ProjectError
 from metl_gui.ui.jobs.jobs import JobOutcome, Jobs, NewestJob
 from metl_gui.ui.matrix.painting.difference import ElementDifference, marks_of
 from metl_gui.ui.project.selection import NodeRef, Selected, place_of_version, still_there
-from metl_gui.ui.project.text import number_of
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.labels import Elided

@@ -5,10 +5,11 @@ from __future__ import annotations
 from PySide6.QtCore import QEvent, QObject, Signal
 from PySide6.QtWidgets import QWidget
 
+from metl_gui.core.counted import number_of
 from metl_gui.core.project.named_states import NamedState
 from metl_gui.errors import UserError
 from metl_gui.ui.project.document import OpenProject
-from metl_gui.ui.project.text import ago, number_of, on
+from metl_gui.ui.project.text import ago, on
 from metl_gui.workbench.publishing.publication import live_state
 
 

@@ -6,11 +6,11 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QFormLayout, QHBoxLayout, QLineEdit, QSplitter, QVBoxLayout, QWidget
 
+from metl_gui.core.counted import number_of
 from metl_gui.core.project.named_states import NamedState
 from metl_gui.core.search.problems import Problem, Severity
 from metl_gui.ui.history.difference import ComparisonRequest, DifferencePane
 from metl_gui.ui.jobs.jobs import JobOutcome, Jobs, NewestJob
-from metl_gui.ui.project.text import number_of
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.fitted_dialog import FittedDialog

@@ -13,8 +13,9 @@ from PySide6.QtCore import QItemSelectionModel, QModelIndex, QObject, QPointF, Q
 from PySide6.QtGui import QFont, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter
 from PySide6.QtWidgets import QAbstractItemView, QListView, QWidget
 
+from metl_gui.core.counted import number_of
 from metl_gui.ui.jobs.jobs import JobOutcome, Jobs, NewestJob
-from metl_gui.ui.project.text import ago, number_of, on
+from metl_gui.ui.project.text import ago, on
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.pill import pill_width
 from metl_gui.ui.widgets.rows import (

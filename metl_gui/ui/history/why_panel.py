@@ -9,6 +9,7 @@ from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from metl_gui.core.counted import number_of
 from metl_gui.core.edits.titles import past_tense
 from metl_gui.core.matrix.blocks import BlockKey
 from metl_gui.core.matrix.document import Document
@@ -19,7 +20,7 @@ from metl_gui.ui.jobs.jobs import JobOutcome, Jobs, NewestJob
 from metl_gui.ui.project.document import OpenProject
 from metl_gui.ui.project.panel_updater import PanelUpdater
 from metl_gui.ui.project.selection import NodeRef, Selected, Selection
-from metl_gui.ui.project.text import ago, block_words, number_of, path_of, schema_name
+from metl_gui.ui.project.text import ago, block_words, path_of, schema_name
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.dock import Surface
 from metl_gui.ui.widgets.labels import Elided

@@ -8,6 +8,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog
 
+from metl_gui.core.counted import number_of
 from metl_gui.core.edits.unmapped_versions import plan_like_others
 from metl_gui.core.project.pending_imports import Remainder
 from metl_gui.core.project.reader_result import ReaderResult
@@ -16,7 +17,7 @@ from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.context.app_context import PAGES, AppContext
 from metl_gui.ui.importing.column_dialog import ColumnDialog
 from metl_gui.ui.jobs.jobs import JobOutcome, NewestJob
-from metl_gui.ui.project.text import number_of, some_lines
+from metl_gui.ui.project.text import some_lines
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.dialogs import show_about
 from metl_gui.workbench.importing.foreign_table import ForeignTable, foreign_table

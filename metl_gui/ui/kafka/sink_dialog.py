@@ -13,11 +13,11 @@ import msgspec
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QGridLayout, QHBoxLayout, QHeaderView, QLineEdit, QVBoxLayout, QWidget
 
+from metl_gui.core.counted import number_of
 from metl_gui.core.runs.kafka import ENTITY, is_kafka, parse_address
 from metl_gui.errors import UserError
 from metl_gui.ui.jobs.jobs import JobOutcome, Jobs, NewestJob
 from metl_gui.ui.kafka.servers_box import ServersBox, servers_of
-from metl_gui.ui.project.text import number_of
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.choice import ThemedComboBox

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QButtonGroup, QComboBox, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
+from metl_gui.core.counted import number_of
 from metl_gui.core.progress import Progress
 from metl_gui.errors import UserError
 from metl_gui.ui.jobs.jobs import JobOutcome, Jobs, NewestJob
-from metl_gui.ui.project.text import number_of, on
+from metl_gui.ui.project.text import on
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.choice import ThemedComboBox

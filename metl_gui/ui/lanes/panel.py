@@ -14,6 +14,7 @@ from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QHeaderView, QSplitter, QVBoxLayout, QWidget
 
+from metl_gui.core.counted import number_of
 from metl_gui.core.runs.events import LaneProgressed
 from metl_gui.core.runs.kafka import LOAD_TOPICS
 from metl_gui.core.runs.lanes import MemberFigures, PartitionFigures
@@ -34,7 +35,7 @@ from metl_gui.ui.lanes.progress import (
     newest_of,
     partition_line,
 )
-from metl_gui.ui.project.text import amount, duration, duration_ns, number_of
+from metl_gui.ui.project.text import amount, duration, duration_ns
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.choice import ThemedComboBox
 from metl_gui.ui.widgets.labels import Elided

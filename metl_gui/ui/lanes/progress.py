@@ -13,10 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from metl_gui.core.counted import number_of
 from metl_gui.core.runs.events import EngineEvent, LaneProgressed, LaneTroubled, MembersChanged
 from metl_gui.core.runs.lanes import LatencyFigures, MemberFigures
 from metl_gui.ui.charts.series import OF, Floats, ProgressSeries, SeriesSpan
-from metl_gui.ui.project.text import amount, duration, duration_ns, number_of
+from metl_gui.ui.project.text import amount, duration, duration_ns
 
 LAG, WAITING, RATE = "lag", "waiting", "rate"
 LATENCIES = ("p50", "p95", "p99")

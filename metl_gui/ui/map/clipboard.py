@@ -7,6 +7,7 @@ import json
 from PySide6.QtCore import QMimeData, QObject, Signal
 from PySide6.QtGui import QGuiApplication
 
+from metl_gui.core.counted import number_of
 from metl_gui.core.edits.block_copy import CopyPlan, plan_copy
 from metl_gui.core.edits.version_scope import VersionScope
 from metl_gui.core.matrix.blocks import BlockKey
@@ -19,7 +20,7 @@ from metl_gui.ui.map.scoped_edits import Instead, ScopedEdits, result
 from metl_gui.ui.matrix.input.selected_content import Elements, box_shown, elements_in, nodes_in
 from metl_gui.ui.project.document import OpenProject
 from metl_gui.ui.project.selection import Selection
-from metl_gui.ui.project.text import block_words, number_of, some_lines
+from metl_gui.ui.project.text import block_words, some_lines
 from metl_gui.workbench.mapping.clipboard import Paste, plan_paste, snippet
 from metl_gui.workbench.mapping.table import LeftLine
 

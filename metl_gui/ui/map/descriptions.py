@@ -7,6 +7,7 @@ from html import escape
 
 import numpy as np
 
+from metl_gui.core.counted import number_of
 from metl_gui.core.matrix.blocks import Block, Element, Status
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.project.comments import Comments
@@ -19,7 +20,7 @@ from metl_gui.ui.matrix.layout.content import PlaneContent
 from metl_gui.ui.matrix.painting.overlay import Ghost
 from metl_gui.ui.project.block_lists import Note, RefusedWords, takes_all
 from metl_gui.ui.project.selection import NodeRef, Selected
-from metl_gui.ui.project.text import number_of, path_of, place_words, schema_name, verdict_words, version_words
+from metl_gui.ui.project.text import path_of, place_words, schema_name, verdict_words, version_words
 
 _MOST_LABELS = 6
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from PySide6.QtCore import QObject, Signal
 
 from metl_gui.core.changes.draft import Edit, perform
+from metl_gui.core.counted import number_of
 from metl_gui.core.edits.attribute_pairs import Chosen, Pairing, PairingPlan, by_name, by_position, plan, plan_pairs
 from metl_gui.core.edits.block_copy import plan_copy
 from metl_gui.core.edits.composite import CompositeEdit
@@ -32,7 +33,7 @@ from metl_gui.ui.matrix.input.hit_test import Cell
 from metl_gui.ui.matrix.input.selected_content import box_of, box_shown, elements_in, nodes_in, shown_of
 from metl_gui.ui.project.document import OpenProject
 from metl_gui.ui.project.selection import Dragged, NodeRef, Selected, Selection
-from metl_gui.ui.project.text import block_words, number_of, path_of, schema_name, some_lines, version_words
+from metl_gui.ui.project.text import block_words, path_of, schema_name, some_lines, version_words
 
 
 def chosen_on(document: Document, side: Side, places: Iterable[NodeRef]) -> tuple[Chosen, ...]:

@@ -7,12 +7,13 @@ from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QVBoxLayout, QWidget
 
 from metl_gui.core.changes.draft import Edit
+from metl_gui.core.counted import number_of
 from metl_gui.core.edits.version_scope import LeftElement, LeftReason
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.jobs.jobs import Jobs
 from metl_gui.ui.map.scoped_edits import ScopedEdit, left_words
-from metl_gui.ui.project.text import block_words, number_of, path_of
+from metl_gui.ui.project.text import block_words, path_of
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.dialogs import lay_out
 from metl_gui.ui.widgets.edit_preview import PreviewPane

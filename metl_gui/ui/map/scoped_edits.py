@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from PySide6.QtCore import QObject, Signal
 
 from metl_gui.core.changes.draft import Edit
+from metl_gui.core.counted import number_of
 from metl_gui.core.edits.composite import CompositeEdit
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.unmapped_versions import LikeOthers, plan_like_others
@@ -24,7 +25,7 @@ from metl_gui.ui.jobs.jobs import CommandResult, Jobs, work_out
 from metl_gui.ui.map.conflict import ElementConflict, toggle
 from metl_gui.ui.project.document import OpenProject
 from metl_gui.ui.project.selection import Selected
-from metl_gui.ui.project.text import block_words, number_of
+from metl_gui.ui.project.text import block_words
 
 MOST_UNASKED = 50
 """An edit that would touch more versions than this is shown before it is done."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from metl_gui.core.changes.draft import Edit
+from metl_gui.core.counted import number_of
 from metl_gui.core.edits.lineages import SplitLineage
 from metl_gui.core.edits.settings import MaskAttribute
 from metl_gui.core.edits.titles import past_tense
@@ -16,7 +17,6 @@ from metl_gui.ui.owners.entity_dialog import NEW_ENTITY, EntityDialog
 from metl_gui.ui.owners.ignore_dialog import IgnoreDialog
 from metl_gui.ui.owners.lineage_dialog import LineageDialog
 from metl_gui.ui.project.selection import NodeRef, Selected
-from metl_gui.ui.project.text import number_of
 from metl_gui.ui.widgets.dialogs import show_about
 from metl_gui.workbench.mapping.todo import Marked, recalling
 from metl_gui.workbench.model import lineages

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from metl_gui.core.changes.draft import Edit
+from metl_gui.core.counted import number_of
 from metl_gui.core.edits.entities import AddEntity, ChangeEntity, check_name, declared
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.declarations import AttributeDeclaration
@@ -33,7 +34,7 @@ from metl_gui.ui.owners.entity_table import (
     TypeDelegate,
 )
 from metl_gui.ui.project.document import OpenProject
-from metl_gui.ui.project.text import number_of, some_lines
+from metl_gui.ui.project.text import some_lines
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.choice import ThemedComboBox

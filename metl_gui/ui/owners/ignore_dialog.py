@@ -9,13 +9,13 @@ from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QCompleter, QLabel, QLineEdit, QVBoxLayout, QWidget
 
 from metl_gui.core.changes.draft import Edit
+from metl_gui.core.counted import number_of
 from metl_gui.core.edits.ignored import LONGEST_REASON
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.search.attribute_facts import schemas_with_ignored
 from metl_gui.core.trees.nodes import Attribute, Side
 from metl_gui.ui.jobs.jobs import Jobs
 from metl_gui.ui.project.document import OpenProject
-from metl_gui.ui.project.text import number_of
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.edit_preview import PreviewPane

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from metl_gui.core.counted import number_of
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.project.comments import Comments, CommentSubject, Spot
 from metl_gui.core.review.items import ReviewItem
@@ -14,7 +15,7 @@ from metl_gui.core.trees.nodes import Side
 from metl_gui.core.trees.tree_columns import columns_of
 from metl_gui.ui.palette.dialog import PaletteEntry, found
 from metl_gui.ui.project.selection import NodeRef, Selected, place_of_version, selected_block
-from metl_gui.ui.project.text import block_words, number_of
+from metl_gui.ui.project.text import block_words
 from metl_gui.workbench.model.comments import place_of
 
 _MOST = 6

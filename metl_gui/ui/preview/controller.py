@@ -7,6 +7,7 @@ from itertools import islice
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QSizePolicy
 
+from metl_gui.core.counted import number_of
 from metl_gui.core.matrix.blocks import BlockKey, Element
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.progress import Watch
@@ -22,7 +23,7 @@ from metl_gui.ui.project.document import DocumentChange, OpenProject
 from metl_gui.ui.project.notes import NodeValues, SampleWords, beside, listed
 from metl_gui.ui.project.selection import Selected, Selection, place_of_version
 from metl_gui.ui.project.settings import ViewSettings
-from metl_gui.ui.project.text import number_of, path_of
+from metl_gui.ui.project.text import path_of
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.choice import Chooser
 from metl_gui.ui.widgets.dialogs import show_about

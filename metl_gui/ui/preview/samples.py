@@ -13,11 +13,11 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
+from metl_gui.core.counted import number_of
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.runs.records import RecordOutcome
 from metl_gui.ui.jobs.timers import pause
 from metl_gui.ui.project.selection import Selected, block_meant
-from metl_gui.ui.project.text import number_of
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.choice import ChoiceRow
 from metl_gui.ui.widgets.fitted_dialog import FittedDialog

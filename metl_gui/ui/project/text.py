@@ -17,11 +17,6 @@ from metl_gui.core.trees.type_verdicts import TypeVerdict
 from metl_gui.ui.project.selection import NodeRef, Selected
 
 
-def number_of(count: int, what: str) -> str:
-    """Return how many of something there are: ``1 block``, ``2,000 blocks``."""
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
-
-
 def some_lines(lines: Iterable[str], most: int) -> list[str]:
     """Return the first lines, the last one for those that are not listed: ``and 12 more``."""
     found = list(lines)

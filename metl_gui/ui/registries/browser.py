@@ -17,10 +17,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from metl_gui.core.counted import number_of
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import UserError
 from metl_gui.ui.jobs.jobs import JobOutcome, Jobs, NewestJob
-from metl_gui.ui.project.text import number_of
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.choice import ThemedComboBox

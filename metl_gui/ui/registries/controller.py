@@ -15,6 +15,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QSystemTrayIcon
 
+from metl_gui.core.counted import number_of
 from metl_gui.core.matrix.blocks import BlockKey
 from metl_gui.core.progress import Watch
 from metl_gui.core.trees.nodes import Side
@@ -22,7 +23,6 @@ from metl_gui.errors import UserError
 from metl_gui.ui.context.app_context import AppContext
 from metl_gui.ui.importing.commands import ImportCommands
 from metl_gui.ui.jobs.jobs import Job, JobOutcome
-from metl_gui.ui.project.text import number_of
 from metl_gui.ui.registries.browser import RegistryBrowser, RemoteImport
 from metl_gui.ui.theming.app_icon import app_icon
 from metl_gui.ui.widgets.dialogs import show_about

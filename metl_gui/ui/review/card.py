@@ -14,6 +14,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from metl_gui.core.changes.draft import Edit
+from metl_gui.core.counted import number_of
 from metl_gui.core.edits.review import AcceptLosses, RenameLost, ResolveWithTheirs, mapped_in_place
 from metl_gui.core.matrix.blocks import Block, Element, Loss
 from metl_gui.core.matrix.document import Document
@@ -24,7 +25,6 @@ from metl_gui.core.review.rename_proposals import Proposal, best_proposals
 from metl_gui.core.suggest.renames import Values
 from metl_gui.core.trees.nodes import Attribute, Side
 from metl_gui.errors import BugError
-from metl_gui.ui.project.text import number_of
 from metl_gui.ui.widgets.choice import ChoiceRow, Chooser
 from metl_gui.ui.widgets.dialogs import show
 from metl_gui.ui.widgets.labels import Elided

@@ -14,6 +14,7 @@ from PySide6.QtCore import QPoint, Qt, QTimer, Signal
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QListView, QMenu, QVBoxLayout, QWidget
 
 from metl_gui.core.changes.draft import Edit
+from metl_gui.core.counted import number_of
 from metl_gui.core.edits.composite import CompositeEdit
 from metl_gui.core.edits.review import ConfirmBlock, Postpone
 from metl_gui.core.edits.settings import SetSettings
@@ -27,7 +28,7 @@ from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import UserError
 from metl_gui.ui.context.app_context import PAGES, AppContext
 from metl_gui.ui.jobs.jobs import JobOutcome, NewestJob
-from metl_gui.ui.project.text import block_words, number_of
+from metl_gui.ui.project.text import block_words
 from metl_gui.ui.review.attribute_answers import AttributeAnswers
 from metl_gui.ui.review.new_attributes import NewAttributeController
 from metl_gui.ui.review.page import ReviewPage

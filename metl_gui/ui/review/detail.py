@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from metl_gui.core.counted import number_of
 from metl_gui.core.edits.rename_groups import grouped
 from metl_gui.core.matrix.blocks import Block, Loss
 from metl_gui.core.matrix.document import Document
@@ -25,7 +26,7 @@ from metl_gui.core.review.query import ReviewFacts
 from metl_gui.core.suggest.renames import Values
 from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.block.sketch import BlockLines, BlockPicture, picture_of, scrolled
-from metl_gui.ui.project.text import ago, block_words, number_of, version_words
+from metl_gui.ui.project.text import ago, block_words, version_words
 from metl_gui.ui.review.card import LossCard, cards_of
 from metl_gui.ui.review.cards import GroupCards, LossCards
 from metl_gui.ui.review.matrix_pane import MatrixPane

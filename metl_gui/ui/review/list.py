@@ -13,13 +13,14 @@ from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, QObject, Qt
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QContextMenuEvent, QFocusEvent, QKeyEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QHBoxLayout, QLabel, QListView, QProgressBar, QVBoxLayout, QWidget
 
+from metl_gui.core.counted import number_of
 from metl_gui.core.matrix.blocks import BlockKey
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.review.assignees import NOBODY_ASSIGNED, Assignments
 from metl_gui.core.review.feeders import LastSources
 from metl_gui.core.review.items import ReviewItem
 from metl_gui.core.review.query import Grouping, ReviewFacts, facts_of, group_of, sorted_facts
-from metl_gui.ui.project.text import ago, block_words, now_ms, number_of
+from metl_gui.ui.project.text import ago, block_words, now_ms
 from metl_gui.ui.review.attribute_cards import LostAttributeStrip, NewAttributeStrip
 from metl_gui.ui.review.filter_bar import FilterBar
 from metl_gui.ui.review.rebuild_cards import RebuildStrip

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
+from metl_gui.core.counted import number_of
 from metl_gui.core.matrix.blocks import Element
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.project.refusals import RefusedRenames, RefusedSuggestions
@@ -24,7 +25,7 @@ from metl_gui.core.suggest.values import ValueEvidence
 from metl_gui.core.trees.nodes import Attribute, Side
 from metl_gui.ui.context.app_context import AppContext
 from metl_gui.ui.jobs.jobs import JobOutcome, NewestJob
-from metl_gui.ui.project.text import number_of, version_words
+from metl_gui.ui.project.text import version_words
 from metl_gui.ui.widgets.choice import ChoiceRow, Chooser
 from metl_gui.ui.widgets.dialogs import show
 from metl_gui.ui.widgets.labels import Elided

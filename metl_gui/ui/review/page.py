@@ -12,6 +12,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QAction, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
+from metl_gui.core.counted import number_of
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.rename_groups import RenameGroup, accepting
 from metl_gui.core.edits.review import ConfirmBlock, Postpone, RetireBlock
@@ -28,7 +29,7 @@ from metl_gui.ui.block.sketch import BlockLines
 from metl_gui.ui.project.document import OpenProject
 from metl_gui.ui.project.panel_updater import PanelUpdater
 from metl_gui.ui.project.selection import Selected, Selection, selected_block
-from metl_gui.ui.project.text import block_words, number_of
+from metl_gui.ui.project.text import block_words
 from metl_gui.ui.review.card import AnswerKind, CardAnswer, LossCard, edit_of
 from metl_gui.ui.review.detail import ItemDetail
 from metl_gui.ui.review.list import ReviewListPanel

@@ -7,9 +7,9 @@ from functools import partial
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame
 
+from metl_gui.core.counted import number_of
 from metl_gui.core.dimensional.loads.rebuild_question import RebuildQuestion
 from metl_gui.core.dimensional.models.model_changes import change_words
-from metl_gui.ui.project.text import number_of
 from metl_gui.ui.review.card_strip import CardStrip
 from metl_gui.ui.widgets.pill import KeyButton
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
+from metl_gui.core.counted import number_of
 from metl_gui.core.edits.titles import past_tense
 from metl_gui.core.matrix.blocks import Block, Loss
 from metl_gui.core.matrix.document import Document
@@ -22,7 +23,7 @@ from metl_gui.ui.block.sketch import BlockLines, BlockPicture, picture_of, scrol
 from metl_gui.ui.context.app_context import PAGES, AppContext
 from metl_gui.ui.jobs.jobs import JobOutcome, NewestJob
 from metl_gui.ui.project.panel_updater import PanelUpdater
-from metl_gui.ui.project.text import block_words, clock, now_ms, number_of
+from metl_gui.ui.project.text import block_words, clock, now_ms
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.labels import Elided
 from metl_gui.ui.widgets.pill import KeyButton, Pill

@@ -11,10 +11,10 @@ from functools import partial
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
+from metl_gui.core.counted import number_of
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.project.version_tasks import ValueProfile, VersionTask, attribute_words, nearest_version
 from metl_gui.core.trees.declarations import AttributeDeclaration
-from metl_gui.ui.project.text import number_of
 from metl_gui.ui.review.card_strip import CardStrip
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.fitted_dialog import FittedDialog

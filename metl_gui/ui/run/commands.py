@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QFileDialog
 
+from metl_gui.core.counted import number_of
 from metl_gui.core.matrix.blocks import BlockKey
 from metl_gui.core.project.version_tasks import VersionTask
 from metl_gui.core.runs.kafka import is_kafka
@@ -30,7 +31,6 @@ from metl_gui.ui.messages.pairs import RecordLink
 from metl_gui.ui.messages.set_aside import ADD, GO, REVIEW, next_step, reason_words
 from metl_gui.ui.project.linked_places import selected_at
 from metl_gui.ui.project.selection import NodeRef, Selected, place_of_version
-from metl_gui.ui.project.text import number_of
 from metl_gui.ui.review.commands import ReviewCommands
 from metl_gui.ui.run.comparison import ENTITY, REASON, ComparisonCell
 from metl_gui.ui.run.history import RunEntry

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer
 
+from metl_gui.core.counted import number_of
 from metl_gui.core.progress import Watch
 from metl_gui.core.project.named_states import NamedState
 from metl_gui.errors import MetlError, RunCancelled
@@ -32,7 +33,6 @@ from metl_gui.ui.lanes.orders import (
     freeze_words,
     unfreeze_words,
 )
-from metl_gui.ui.project.text import number_of
 from metl_gui.ui.run.head import LANE
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.dialogs import show_about

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
+from metl_gui.core.counted import number_of
 from metl_gui.ui.context.app_context import PAGES, AppContext
 from metl_gui.ui.jobs.jobs import JobOutcome, NewestJob
-from metl_gui.ui.project.text import number_of
 from metl_gui.ui.run.progress import count_words, in_place_words, source_words
 from metl_gui.workbench.runs.history import PastRun, RunStatus, runs
 

@@ -12,13 +12,14 @@ from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QHeaderView, QSplitter, QVBoxLayout, QWidget
 
+from metl_gui.core.counted import number_of
 from metl_gui.core.matrix.document import Document
 from metl_gui.ui.charts.chart import RunChart
 from metl_gui.ui.charts.figures import ASIDE, MAPPED, RATE, Figures
 from metl_gui.ui.charts.series import RECORDS, ProgressSeries
 from metl_gui.ui.jobs.jobs import Jobs
 from metl_gui.ui.messages.panel import MessagePanel
-from metl_gui.ui.project.text import number_of, share
+from metl_gui.ui.project.text import share
 from metl_gui.ui.run.set_aside import SetAsidePanel
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.labels import Elided

@@ -11,13 +11,13 @@ from typing import Any
 
 from PySide6.QtCore import QObject
 
+from metl_gui.core.counted import number_of
 from metl_gui.core.matrix.blocks import Block, Element, Status
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.search.lineage_search import LineageMatch, fed, feeding
 from metl_gui.core.search.query import Query, Term, TermKind
 from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.project.selection import NodeRef
-from metl_gui.ui.project.text import number_of
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.tree import GroupedModel
 

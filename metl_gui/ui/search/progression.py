@@ -32,6 +32,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from metl_gui.core.counted import number_of
 from metl_gui.core.matrix.blocks import BlockKey, Status
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.search.lineage_search import BlockChangeKind, version_progress
@@ -39,7 +40,7 @@ from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.project.document import OpenProject
 from metl_gui.ui.project.panel_updater import PanelUpdater
 from metl_gui.ui.project.selection import Selected, Selection, place_of_version
-from metl_gui.ui.project.text import number_of, schema_name
+from metl_gui.ui.project.text import schema_name
 from metl_gui.ui.search.answer_panel import AnswerBar
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.theming.theme import Theme

@@ -14,6 +14,7 @@ from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QCompleter, QFormLayout, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from metl_gui.core.changes.draft import Edit
+from metl_gui.core.counted import number_of
 from metl_gui.core.edits.composite import CompositeEdit
 from metl_gui.core.edits.settings import CHOICES, SetSettings
 from metl_gui.core.matrix.document import Document
@@ -22,7 +23,6 @@ from metl_gui.core.trees.nodes import Schema, Side
 from metl_gui.errors import EditError, near_names
 from metl_gui.ui.jobs.jobs import Jobs
 from metl_gui.ui.project.document import OpenProject
-from metl_gui.ui.project.text import number_of
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.choice import ThemedComboBox
 from metl_gui.ui.widgets.edit_preview import PreviewPane

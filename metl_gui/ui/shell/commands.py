@@ -12,6 +12,7 @@ from PySide6.QtCore import QObject, Qt, qVersion
 from PySide6.QtWidgets import QFileDialog
 
 from metl_gui import __version__
+from metl_gui.core.counted import number_of
 from metl_gui.core.edits.composite import CompositeEdit
 from metl_gui.core.edits.review import ConfirmBlock
 from metl_gui.core.edits.versions import RemoveVersion
@@ -22,7 +23,7 @@ from metl_gui.ui.actions.shortcut_sheet import KeysDialog, KeySheet
 from metl_gui.ui.exports.dialog import ExportDialog
 from metl_gui.ui.jobs.jobs import JobOutcome
 from metl_gui.ui.palette.dialog import Glossary, Palette, PaletteEntry, entries_of
-from metl_gui.ui.project.text import number_of, version_words
+from metl_gui.ui.project.text import version_words
 from metl_gui.ui.shell.projects import PreparedProject
 from metl_gui.ui.shell.shutdown import closing, opening
 from metl_gui.ui.widgets import dialogs

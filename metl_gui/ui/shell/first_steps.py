@@ -8,10 +8,10 @@ from PySide6.QtCore import QObject, QSize, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
 
+from metl_gui.core.counted import number_of
 from metl_gui.ui.context.app_context import PAGES, AppContext
 from metl_gui.ui.drop.controller import DropController
 from metl_gui.ui.jobs.jobs import JobOutcome, NewestJob
-from metl_gui.ui.project.text import number_of
 from metl_gui.ui.widgets.pill import KeyButton, ValueButton
 from metl_gui.ui.widgets.plain_text import plain_label
 from metl_gui.workbench.demo.first_steps import FirstStep, FirstSteps, first_steps, sample_copy

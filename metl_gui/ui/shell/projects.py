@@ -51,7 +51,7 @@ class ProjectOpener(QObject):
     Signals:
         began: the name of the project that is being opened.
         progressed: a ``Progress``.
-        ended: an ``Outcome`` with a ``PreparedProject``; one that was given up is told too, as cancelled.
+        ended: a ``JobOutcome`` with a ``PreparedProject``; one that was given up is told too, as cancelled.
     """
 
     began = Signal(object)

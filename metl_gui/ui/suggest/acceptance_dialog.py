@@ -10,6 +10,7 @@ from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QCheckBox, QLabel, QSplitter, QVBoxLayout, QWidget
 
 from metl_gui.core.changes.draft import perform
+from metl_gui.core.counted import number_of
 from metl_gui.core.edits.version_scope import LeftReason, VersionScope
 from metl_gui.core.matrix.blocks import BlockKey, Status
 from metl_gui.core.matrix.document import Document
@@ -18,7 +19,6 @@ from metl_gui.ui.map.scope_dialog import left_row
 from metl_gui.ui.map.scoped_edits import ScopedEdits, left_words
 from metl_gui.ui.preview.text import Ends, PreviewText, lay_out
 from metl_gui.ui.project.document import OpenProject
-from metl_gui.ui.project.text import number_of
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.choice import ThemedComboBox

@@ -11,11 +11,11 @@ from PySide6.QtCore import QItemSelectionModel, QObject, Qt, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLabel, QStackedWidget, QVBoxLayout, QWidget
 
+from metl_gui.core.counted import number_of
 from metl_gui.ui.jobs.jobs import CommandResult, Jobs
 from metl_gui.ui.map.page import MapPage
 from metl_gui.ui.project.document import OpenProject
 from metl_gui.ui.project.selection import Selection
-from metl_gui.ui.project.text import number_of
 from metl_gui.ui.suggest.acceptance_dialog import AcceptanceDialog
 from metl_gui.ui.suggest.project_list import ProjectSuggestionList
 from metl_gui.ui.suggest.project_suggestions import ProjectSuggestions

@@ -8,9 +8,9 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QLineEdit, QStackedWidget, QVBoxLayout, QWidget
 
+from metl_gui.core.counted import number_of
 from metl_gui.core.matrix.blocks import Status
 from metl_gui.ui.project.document import OpenProject
-from metl_gui.ui.project.text import number_of
 from metl_gui.ui.suggest.project_suggestions import ProjectSuggestions
 from metl_gui.ui.suggest.rows import SUGGESTION_ROLES, SuggestionDelegate, SuggestionRow, SuggestionView, suggestion_row
 from metl_gui.ui.suggest.suggestions import LEAST_GHOST, LEAST_OF_ALL

@@ -12,13 +12,14 @@ from PySide6.QtCore import QEvent, QRectF, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QFontMetricsF, QKeyEvent, QPainter
 from PySide6.QtWidgets import QListView
 
+from metl_gui.core.counted import number_of
 from metl_gui.core.matrix.blocks import BlockKey
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.project.refusals import RefusedSuggestion
 from metl_gui.core.suggest.block import Candidate
 from metl_gui.core.suggest.entities import EntityRank
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui.project.text import number_of, path_of, version_words
+from metl_gui.ui.project.text import path_of, version_words
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.rows import RIGHT, Index, RowDelegate, RowRoles, paint_words, quiet_ink
 from metl_gui.workbench.mapping.suggestions import Suggestion, refusal_words

@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 from PySide6.QtCore import QObject, Signal
 
+from metl_gui.core.counted import number_of
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.matrix.blocks import BlockKey, Element, Status
 from metl_gui.core.matrix.document import Document
@@ -25,7 +26,7 @@ from metl_gui.ui.map.scoped_edits import MOST_UNASKED, ScopedEdits
 from metl_gui.ui.matrix.painting.overlay import Ghost
 from metl_gui.ui.project.document import DocumentChange, OpenProject
 from metl_gui.ui.project.selection import Selected, Selection, block_meant, place_of_version
-from metl_gui.ui.project.text import block_words, number_of, path_of
+from metl_gui.ui.project.text import block_words, path_of
 from metl_gui.workbench.mapping.acceptance import answers_loss, plan_acceptance
 from metl_gui.workbench.mapping.suggestions import refusal_of, suggestions_of
 from metl_gui.workbench.session import Workbench

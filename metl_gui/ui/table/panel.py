@@ -8,6 +8,7 @@ from PySide6.QtGui import QHideEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QVBoxLayout, QWidget
 
 from metl_gui.core.changes.draft import Transition
+from metl_gui.core.counted import number_of
 from metl_gui.core.edits.composite import CompositeEdit
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.progress import UNWATCHED, Watch
@@ -19,7 +20,6 @@ from metl_gui.ui.project.document import OpenProject
 from metl_gui.ui.project.panel_updater import PanelUpdater
 from metl_gui.ui.project.selection import Selected, Selection, place_of_version
 from metl_gui.ui.project.settings import ViewSettings
-from metl_gui.ui.project.text import number_of
 from metl_gui.ui.table.rows import MappingColumn, MappingRows, Rows
 from metl_gui.ui.table.view import COLUMNS, MappingModel, MappingView, RowCopier
 from metl_gui.ui.trees.panel import FILTER_HELP

@@ -25,11 +25,11 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
+from metl_gui.core.counted import number_of
 from metl_gui.core.matrix.blocks import Status
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Attribute, Side
 from metl_gui.ui.jobs.timers import GeneratorRunner
-from metl_gui.ui.project.text import number_of
 from metl_gui.ui.table.rows import MappingColumn, MappingRows, RowElement, Rows
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.empty_bar import BarOfRows

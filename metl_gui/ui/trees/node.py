@@ -13,13 +13,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QWidget
 
+from metl_gui.core.counted import number_of
 from metl_gui.core.matrix.blocks import Block
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.search.attribute_facts import AttributeUses
 from metl_gui.core.trees.nodes import Attribute, Schema, Side, Version
 from metl_gui.ui.project.block_lists import Note
 from metl_gui.ui.project.selection import NodeRef
-from metl_gui.ui.project.text import number_of
 from metl_gui.ui.theming.marks import MarkShape
 
 

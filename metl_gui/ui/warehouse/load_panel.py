@@ -17,10 +17,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from metl_gui.core.counted import number_of
 from metl_gui.core.dimensional.loads.load_report import LoadReport
 from metl_gui.core.progress import Progress
 from metl_gui.core.runs.run_spec import RunPolicy, SinkSpec, SourceSpec
-from metl_gui.ui.project.text import number_of
 from metl_gui.ui.run.head import show_share
 from metl_gui.ui.warehouse.target_mode import TargetMode
 from metl_gui.ui.widgets.choice import ThemedComboBox

@@ -314,6 +314,22 @@ def test_names_with_escapes_are_mapped_by_machine_code(names: tuple[str, ...]) -
     assert missed[-1] == 0
 
 
+@pytest.mark.parametrize(
+    ("name", "spelled"),
+    [("é", "é"), ("é", "\\u00e9"), ("éé", "\\u00E9\\u00e9"), ('q"', '\\u0071\\"'), ("a\\", "a\\\\")],
+)
+def test_names_are_guessed_as_they_are_spelled_whatever_values_look_like(name: str, spelled: str) -> None:
+    version = {"label": "1", "paths": [escape(name), "b"], "key": ["b"], "blocks": []}
+    world = plan_of({"schemas": [{"name": "srv.pub.t0", "versions": [version]}]})
+    kernel = Kernel(world, choice="compiled", patience=0)
+    others = [json.dumps(name), json.dumps(name, ensure_ascii=False)]
+    text = compact(envelope({"NAME": 1, "b": "VALUE"})).decode()
+    raw = text.replace("NAME", spelled).replace('"VALUE"', f"[{','.join(others)}]").encode()
+    map_all(kernel, [raw] * 2)
+    learned = bytes(loaded(kernel).blob.column)
+    assert f'"{spelled}":"b":'.encode() in learned
+
+
 def test_a_name_is_never_guessed_as_the_text_that_it_stands_for() -> None:
     """A name that ends in a backslash would, without its escape, hide its closing quote."""
     blocks = [{"entity": "e", "entity_version": "1", "targets": [["b", "b"]]}]

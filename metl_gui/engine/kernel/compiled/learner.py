@@ -79,7 +79,7 @@ class Learner:
         """
         first, second, third = (self.tables.get(place) for place in (at.S_LACK_A, at.S_LACK_B, at.S_LACK_C))
         if why == at.LACKS_SHAPE:
-            return self._shape(first, raw)
+            return self._shape(first)
         if why == at.LACKS_TEXT:
             return second <= MOST_TEXT_BYTES and self._text(bytes_at(first, second), third)
         if why == at.LACKS_HALF:
@@ -95,9 +95,9 @@ class Learner:
             return True
         return why == at.LACKS_PROGRAM and self._program(raw)
 
-    def _shape(self, role: int, raw: bytes) -> bool:
+    def _shape(self, role: int) -> bool:
         names = self.tables.names(role)
-        return len(names) <= MOST_SHAPE_MEMBERS and self.tables.add_shape(role, facts_of(names), raw)
+        return len(names) <= MOST_SHAPE_MEMBERS and self.tables.add_shape(role, facts_of(names))
 
     def _text(self, text: bytes, kind: int) -> bool:
         written = _EMPTY

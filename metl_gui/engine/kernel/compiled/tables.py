@@ -9,8 +9,6 @@ taken out of one; when there is too much, all is dropped and learned anew (``Tab
 from __future__ import annotations
 
 import ctypes
-import json
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -33,7 +31,6 @@ MOST_BYTES = 128 << 20
 
 _NOTHING_ELSE = (0,) * ((at.FACT_BYTES - at.FACT_NAMES) // at.WORD)
 _LEAST_ORDERED = 2
-_ESCAPE = re.compile(r"\\u[0-9a-f]{4}")
 
 
 def address_of(column: NDArray[Any]) -> int:
@@ -246,16 +243,16 @@ class Tables:
         self.filled_by[number] = np.array(filled, np.int64)
         return number
 
-    def add_shape(self, role: int, facts: Sequence[int], raw: bytes) -> bool:
+    def add_shape(self, role: int, facts: Sequence[int]) -> bool:
         """Remember the shape of the object in a role, with where members of known names stand; say whether it fits.
 
         Args:
             role: of the object.
             facts: what its names say of it.
-            raw: the record that it is in, which tells how names are spelled.
         """
-        names = self.names(role)
-        guessed = [b"%b:" % _spelled(name, raw) for name in names]
+        members = self.members(role)
+        names = [name for name, _, _ in members]
+        guessed = [_spelled(name, value) for name, value, _ in members]
         if max(map(len, guessed), default=0) > at.MOST_GUESSED:
             return False
         number = len(self.shape_names)
@@ -440,16 +437,22 @@ def _signed(number: int) -> int:
     return (number + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
-def _spelled(name: bytes, raw: bytes) -> bytes:
-    """Return a name as a record spells it, with its quotes: most often as it is, otherwise with one of some escapes."""
-    text = name.decode()
-    plain = quoted(text)
-    if plain[1:-1] == name and name.isascii():
+def _spelled(name: bytes, value: int) -> bytes:
+    """Return a name as it is spelled in front of its value, with quotes and colon; as it is most often behind space.
+
+    Args:
+        name: without escapes.
+        value: where the value begins.
+    """
+    plain = b"%b:" % quoted(name.decode())
+    is_plain = plain[1:-2] == name and name.isascii()
+    if is_plain or len(name) > at.MOST_GUESSED or bytes_at(value - 2, 2) != b'":':
         return plain
-    unwrapped = raw.replace(b"\\\\", b"\\")
-    escaped = json.dumps(text)
-    others = (escaped, _ESCAPE.sub(lambda found: found[0].upper().replace("U", "u", 1), escaped))
-    return next((one.encode() for one in others if one.encode()[1:-1] in unwrapped), plain)
+    # Escapes make it longer. A quote within it has a backslash in front; before its first there is none.
+    start = value - len(name) - 3
+    while bytes_at(start, 1) != b'"' or bytes_at(start - 1, 1) == b"\\":
+        start -= 1
+    return bytes_at(start, value - start)
 
 
 _BARE_MARKS = frozenset({"before", "after", "op", "specversion", "ddl", "tableChanges", "payload"})

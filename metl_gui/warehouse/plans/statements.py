@@ -16,7 +16,7 @@ from sqlglot import exp
 from metl_gui.warehouse.plans.dialects import FIRST, SORT_KEY, written
 
 WRITTEN_IN = "duckdb"
-"""The dialect in which plans are written; they keep to what the dialects of all targets have a word for."""
+"""The dialect in which plans are written; they keep to what ``dialects`` has words for in those of all targets."""
 
 Does: TypeAlias = Literal["prepare", "insert", "update", "remove"]
 

@@ -73,7 +73,7 @@ class StateTables(msgspec.Struct, frozen=True):
 
     @property
     def logged(self) -> str:
-        """Return that of the messages in log order."""
+        """Return that of the messages in log order, which is there where a step after that for states reads it."""
         return f"_logged_{self.entity}"
 
     @property

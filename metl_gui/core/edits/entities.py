@@ -7,7 +7,7 @@ mapped or not; documentation and order are no part of it and change in place.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from metl_gui.core.changes.draft import Draft
@@ -17,6 +17,7 @@ from metl_gui.core.edits.review import accept_chains
 from metl_gui.core.edits.versions import AddVersion, next_label, place_of
 from metl_gui.core.matrix.blocks import Element
 from metl_gui.core.matrix.document import Document
+from metl_gui.core.matrix.matrix import DpmView
 from metl_gui.core.trees import paths
 from metl_gui.core.trees.declarations import TYPES, AttributeDeclaration, KeyPaths, VersionDeclaration, fingerprint
 from metl_gui.core.trees.nodes import Attribute, Schema, Side, Version
@@ -84,8 +85,7 @@ class RenameEntity:
             raise EditError(f"{holder.name} answers to {self.name} already.", hint="Choose another name.")
         if self.name == entity.name:
             return
-        is_mapped = any(block.elements for id_ in entity.version_ids for block in draft.matrix.row_set(id_))
-        keeping = next((each.name for each in draft.document.models if _keeps(each, entity.name, is_mapped)), None)
+        keeping = keeping_model(draft.document.models, draft.matrix, entity)
         if keeping is not None:
             raise EditError(
                 f"The warehouse model {keeping} keeps the messages of {entity.name} under this name.",
@@ -94,6 +94,12 @@ class RenameEntity:
             )
         aliases = (*(each for each in entity.aliases if each != self.name), entity.name)
         draft.put_schema(Side.CDM, entity.id, replace(entity, name=self.name, aliases=aliases))
+
+
+def keeping_model(models: Iterable[Model], matrix: DpmView, entity: Schema) -> str | None:
+    """Return the name of a warehouse model that keeps the messages of an entity, or makes a table of them."""
+    is_mapped = any(block.elements for id_ in entity.version_ids for block in matrix.row_set(id_))
+    return next((model.name for model in models if _keeps(model, entity.name, is_mapped)), None)
 
 
 def _keeps(model: Model, entity: str, is_mapped: bool) -> bool:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from metl_gui.core.changes.draft import Draft
+from metl_gui.core.edits.entities import keeping_model
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.matrix.node_matches import facts_of, match_schemas, match_versions
 from metl_gui.core.merge.merged_lineages import merge_lineages
@@ -20,17 +21,19 @@ from metl_gui.core.trees.schema_names import label_order
 class NameMerger:
     """Puts schemas and entities into a draft of ours, without their versions."""
 
-    def __init__(self, draft: Draft, nodes: MergedNodes) -> None:
+    def __init__(self, draft: Draft, nodes: MergedNodes, documents: ThreeWay[Document]) -> None:
         self._draft = draft
         self._nodes = nodes
+        self._documents = documents
         self._side = nodes.side
         self._names: list[tuple[int, list[str]]] = []
-        self._added: list[int] = []
+        self._fresh: list[int] = []
+        """What theirs added or renamed."""
 
     def put_new(self, result: int, theirs: Schema) -> None:
         """Put a schema or entity that only theirs has."""
         self._nodes.touched.add(result)
-        self._added.append(result)
+        self._fresh.append(result)
         self._names.append((result, list(theirs.aliases)))
         self._draft.put_schema(
             self._side, result, replace(theirs, id=result, version_ids=(), aliases=(), succeeds=(), ignored=())
@@ -51,15 +54,64 @@ class NameMerger:
         if merged != ours:
             self._nodes.touched.add(ours.id)
             self._draft.put_schema(self._side, ours.id, merged)
+        if name != ours.name:
+            self._fresh.append(ours.id)
 
-    def assign_aliases(self) -> None:
-        """Let schemas answer to the further names that theirs gave them, once all that goes has gone."""
+    def assign_names(self) -> None:
+        """Let schemas answer to the names that either side gave them, once all that goes has gone."""
+        self._part_renamed()
         for result, names in self._names:
             schema = self._draft.tree(self._side).find_schema(result)
             if schema is not None and names:
                 self._give_names(schema, names)
-        if self._added:
+        if self._fresh:
             self._part_names()
+
+    def _part_renamed(self) -> None:
+        """Let what a side renamed go by its former name where the other side needs the new one, or the former one."""
+        tree, renamed = self._draft.tree(self._side), sorted(self._renamed())
+        ids = {id_ for side in self._nodes.ids for id_ in side.schemas.values()} if renamed else set()
+        names = Counter(schema.name for id_ in ids if (schema := tree.find_schema(id_)) is not None)
+        # What theirs renamed goes back first: where both chose one name for two entities, that of ours stays.
+        for is_ours, id_, former in renamed:
+            schema = tree.schema(id_)
+            who, other = ("Ours", "theirs") if is_ours else ("Theirs", "ours")
+            keeping = self._keeping(id_, former, is_ours=is_ours)
+            if keeping is not None:
+                why = f"the warehouse model {keeping} of {other} keeps the messages of {former}"
+            elif names[schema.name] > 1:
+                why = f"{other} has another {schema.name}"
+            else:
+                continue
+            names[schema.name] -= 1
+            aliases = tuple(each for each in schema.aliases if each != former)
+            self._draft.put_schema(self._side, id_, replace(schema, name=former, aliases=aliases))
+            self._nodes.touched.add(id_)
+            reason = f"{who} calls {former} {schema.name}, and {why}; it goes by {former}."
+            self._nodes.add_conflict(id_, None, ConflictKind.NAME, former, reason)
+
+    def _renamed(self) -> Iterator[tuple[bool, int, str]]:
+        """Yield what was renamed: whether ours did so, its id in the result, and what the base calls it."""
+        base, ours, _ = self._nodes.ids
+        for known, id_ in base.schemas.items():
+            found, former = self._draft.tree(self._side).find_schema(id_), base.tree.schema(known).name
+            own = ours.schema(id_)
+            if found is not None and found.name != former:
+                yield own is not None and ours.tree.schema(own).name == found.name, id_, former
+
+    def _keeping(self, id_: int, former: str, *, is_ours: bool) -> str | None:
+        """Name the warehouse model that the side which renamed nothing let keep messages under the former name."""
+        if self._side is not Side.CDM or self._kept(0, id_, former) is not None:
+            return None
+        return self._kept(2 if is_ours else 1, id_, former)
+
+    def _kept(self, at: int, id_: int, name: str) -> str | None:
+        ids, document = self._nodes.ids[at], self._documents[at]
+        known = ids.schema(id_)
+        entity = ids.tree.schema(known) if known is not None else None
+        if entity is None or entity.name != name:
+            return None
+        return keeping_model(document.models, document.matrix, entity)
 
     def _give_names(self, schema: Schema, names: list[str]) -> None:
         tree = self._draft.tree(self._side)
@@ -74,17 +126,18 @@ class NameMerger:
             self._draft.put_schema(self._side, schema.id, replace(schema, aliases=(*schema.aliases, *free)))
 
     def _part_names(self) -> None:
-        """Take further names away from schemas where theirs added one of that very name."""
+        """Take further names away from schemas where theirs calls another one so."""
         tree = self._draft.tree(self._side)
-        added = {schema.name: schema.id for id_ in self._added if (schema := tree.find_schema(id_)) is not None}
+        fresh = {schema.name: schema.id for id_ in self._fresh if (schema := tree.find_schema(id_)) is not None}
         for id_ in self._nodes.ids.ours.schemas.values():
             schema = tree.find_schema(id_)
-            taken = [each for each in schema.aliases if added.get(each, id_) != id_] if schema else []
+            taken = [each for each in schema.aliases if fresh.get(each, id_) != id_] if schema else []
             if schema is None or not taken:
                 continue
             aliases = tuple(each for each in schema.aliases if each not in taken)
             self._draft.put_schema(self._side, id_, replace(schema, aliases=aliases))
-            reason = f"Ours lets {schema.name} answer to {', '.join(taken)}, which theirs added; it is that one now."
+            told = f"answer to {', '.join(taken)}, which theirs calls another one; it is that one now."
+            reason = f"Ours lets {schema.name} {told}"
             self._nodes.add_conflict(id_, None, ConflictKind.NAME, schema.name, reason)
 
     def _settings(self, trio: ThreeWay[Schema]) -> dict[str, str]:
@@ -164,7 +217,7 @@ class TreeMerger:
         self._documents = documents
         self._touched = touched
         self._side = side
-        self._names = NameMerger(draft, self.nodes)
+        self._names = NameMerger(draft, self.nodes, documents)
         self._untouched: dict[int, ThreeWay[Schema | None]] = {}
 
     def merge(self, changed: set[int]) -> None:
@@ -180,7 +233,7 @@ class TreeMerger:
                 self._untouched[ours.id] = trio
             else:
                 self._schema(trio)
-        self._names.assign_aliases()
+        self._names.assign_names()
         for id_ in {found for ids in self._nodes.ids for found in ids.schemas.values()}:
             if id_ not in self._untouched and self._draft.tree(self._side).find_schema(id_) is not None:
                 merge_lineages(self._draft, self.nodes, id_)

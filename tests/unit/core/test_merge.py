@@ -81,6 +81,7 @@ def test_a_merge_keeps_the_rules_of_the_matrix(shared: Steps, ours: Steps, their
         entity = result.cdm.schema(result.cdm.version(block.entity_version).schema_id)
         assert entity.setting("policy") == "parallel" or entity.version_ids[-1] == block.entity_version
     for side in (result.extraction, result.cdm):
+        assert len({schema.name for schema in side.schemas()}) == len(side.schemas())
         for version in side.all_versions():
             assert len({a.lineage for a in version.attributes}) == len(version.attributes)
 

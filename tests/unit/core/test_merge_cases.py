@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from metl_gui.core.changes.draft import perform
+from metl_gui.core.edits.entities import RenameEntity
 from metl_gui.core.edits.lineages import AttributeKey, JoinLineages, SplitLineage
 from metl_gui.core.edits.review import AcceptLosses, ConfirmBlock, RetireBlock, mapped_in_place
 from metl_gui.core.edits.settings import AddAlias, SetSettings
@@ -18,6 +19,7 @@ from metl_gui.core.merge.merged_document import MergeTheirs
 from metl_gui.core.merge.sides import ConflictKind, MergeConflict
 from metl_gui.core.review.items import review_items
 from metl_gui.core.trees.nodes import Side
+from metl_gui.core.warehouse_model import Model
 from metl_gui.errors import EditError
 from tests.helpers.world import World
 
@@ -225,6 +227,72 @@ def test_one_name_for_two_schemas_is_told() -> None:
     assert holder is not None
     assert holder.name == "s"
     assert [each.kind for each in found] == [ConflictKind.NAME]
+
+
+def renaming(world: World, entity: str, name: str) -> object:
+    """Give an entity another name."""
+    found = world.document.cdm.named(entity)
+    assert found is not None
+    return world.do(RenameEntity(found.id, name))
+
+
+@pytest.mark.parametrize(
+    ("other", "names"),
+    [
+        (lambda w: w.entity("thing", "1", "q"), {"be": (), "more": (), "thing": ()}),
+        (lambda w: renaming(w, "more", "thing"), None),
+    ],
+)
+@pytest.mark.parametrize("is_ours", [True, False])
+def test_no_two_entities_have_one_name_where_one_side_renamed_to_what_the_other_has(
+    other: Play, names: dict[str, tuple[str, ...]] | None, is_ours: bool
+) -> None:
+    sides = (lambda w: renaming(w, "be", "thing"), other)
+    result, found = merged(*(sides if is_ours else sides[::-1]))
+    wanted = names or ({"thing": ("be",), "more": ()} if is_ours else {"be": (), "thing": ("more",)})
+    assert {each.name: each.aliases for each in result.document.cdm.schemas()} == wanted
+    assert [each.kind for each in found] == [ConflictKind.NAME]
+    assert "thing" in found[0].reason
+    assert (found[0].key is not None) == (names is not None or not is_ours), "a block waits where one is mapped"
+
+
+@pytest.mark.parametrize("is_ours", [True, False])
+def test_a_further_name_goes_where_the_other_side_calls_another_entity_so(is_ours: bool) -> None:
+    sides = (lambda w: renaming(w, "be", "thing"), lambda w: w.do(AddAlias(Side.CDM, 2, "thing")))
+    result, found = merged(*(sides if is_ours else sides[::-1]))
+    assert {each.name: each.aliases for each in result.document.cdm.schemas()} == {"thing": ("be",), "more": ()}
+    assert [each.kind for each in found] == [ConflictKind.NAME]
+
+
+@pytest.mark.parametrize("is_ours", [True, False])
+def test_an_entity_whose_messages_a_warehouse_of_the_other_side_keeps_goes_by_its_former_name(is_ours: bool) -> None:
+    def keep(world: World) -> None:
+        world.document = replace(world.document, models=(Model(name="wh", entities=("be",)),))
+
+    sides = (lambda w: renaming(w, "be", "thing"), keep)
+    result, found = merged(*(sides if is_ours else sides[::-1]))
+    assert [each.name for each in result.document.cdm.schemas()] == ["be", "more"]
+    assert [each.kind for each in found] == [ConflictKind.NAME]
+    assert "the messages of be" in found[0].reason
+    result, found = merged(lambda w: renaming(w, "more", "thing"), keep)
+    assert [each.name for each in result.document.cdm.schemas()] == ["be", "thing"]
+    assert found == []
+
+
+@pytest.mark.parametrize("base_keeps", [("more",), ("be",)])
+def test_a_model_that_the_side_which_renamed_changed_itself_leaves_the_name(base_keeps: tuple[str, ...]) -> None:
+    def keep(world: World, entities: tuple[str, ...]) -> None:
+        world.document = replace(world.document, models=(Model(name="wh", entities=entities),))
+
+    def both(world: World) -> None:
+        keep(world, ())
+        renaming(world, "be", "thing")
+        keep(world, ("thing",))
+
+    for ours, theirs in ((both, lambda _: None), (lambda _: None, both)):
+        result, found = merged(ours, theirs, lambda w: keep(w, base_keeps))
+        assert [each.name for each in result.document.cdm.schemas()] == ["thing", "more"]
+        assert found == []
 
 
 def joining(world: World, new: str, old: str) -> object:

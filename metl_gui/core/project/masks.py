@@ -88,13 +88,36 @@ def hidden_sources(document: Document, name: str | None) -> frozenset[str]:
 
 
 def hidden_targets(document: Document, entity: str, label: str) -> frozenset[str]:
-    """Return the paths under which messages of an entity version carry masked values."""
+    """Return the paths under which messages of an entity version carry masked values.
+
+    Args:
+        document: the state to look at.
+        entity: by name or alias.
+        label: of the version; where nothing answers to it or to the name, the paths of all entities.
+    """
     found = document.cdm.named(entity)
     version = document.cdm.labelled(found.id, label) if found is not None else None
     if found is None or version is None:
-        return frozenset()
-    fed = fed_by_masked(document, version.id)
-    return _paths(document.cdm, found) | frozenset(a.path for a in version.attributes if a.id in fed)
+        return _every_target(document)
+    # What an older version was fed by is mapped to the newest one now, unless several are kept.
+    newest = document.cdm.version(found.version_ids[-1])
+    mapped = version if found.setting("policy") == "parallel" else newest
+    fed = fed_by_masked(document, mapped.id)
+    lineages = {a.lineage for a in mapped.attributes if a.id in fed}
+    return _paths(document.cdm, found) | frozenset(a.path for a in version.attributes if a.lineage in lineages)
+
+
+def _every_target(document: Document) -> frozenset[str]:
+    """Return the paths of everything in the CDM that is masked, or that a masked column feeds."""
+    found = {path for entity in schemas_with_masks(document.cdm) for path in _paths(document.cdm, entity)}
+    for schema in schemas_with_masks(document.extraction):
+        lineages = masked_lineages(document.extraction, schema)
+        for version in document.extraction.versions(schema.id) if lineages else ():
+            hidden = {a.id for a in version.attributes if a.lineage in lineages}
+            for block in document.matrix.column_set(version.id):
+                fed = {q for q, p in block.elements if p in hidden}
+                found.update(a.path for a in document.cdm.version(block.entity_version).attributes if a.id in fed)
+    return frozenset(found)
 
 
 def setting_with(tree: ReadableTree, schema: Schema, attribute: Attribute, is_hidden: bool) -> str:

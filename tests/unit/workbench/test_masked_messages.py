@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from metl_gui.core.edits.entities import RenameEntity
 from metl_gui.core.edits.settings import MaskAttribute
 from metl_gui.core.project.masks import is_masked
 from metl_gui.core.trees.nodes import Side
@@ -156,6 +157,34 @@ def test_outgoing_messages_hide_what_masked_columns_feed(world: World) -> None:
     }
     assert schema_of(found) == "fx.pay"
     assert schema_of(b'{"source":3}') is None
+
+
+def test_messages_of_an_entity_that_nothing_answers_to_any_more_hide_what_is_masked_in_any(world: World) -> None:
+    mask(world, Side.EXTRACTION, "fx.pay", "1", "amount")
+    mask(world, Side.CDM, "be", "1", "ref.id")
+    done = world.do(RenameEntity(world.version(Side.CDM, "be", "1").schema_id, "thing"))
+    payload = {"value": 1, "ref": {"id": 7}, "note": "x"}
+    hidden = {"value": HIDDEN, "ref": {"id": HIDDEN}, "note": "x"}
+    message = {"entity": "thing", "version": "1", "op": "c", "payload": payload}
+    for take_back, names in ((lambda: None, ("be", "thing")), (lambda: world.undo(done), ("be", "thing", "gone"))):
+        take_back()
+        for name in names:
+            found = Masks(world.document, "fx.pay").outgoing(name, json.dumps(message).encode())
+            assert found is not None
+            assert json.loads(found)["payload"] == hidden, name
+    other = json.dumps(message | {"version": "7"}).encode()
+    found = Masks(world.document, "fx.pay").outgoing("be", other)
+    assert found is not None
+    assert json.loads(found)["payload"] == hidden
+
+
+def test_messages_of_an_older_entity_version_hide_what_masked_columns_feed_by_now(world: World) -> None:
+    mask(world, Side.EXTRACTION, "fx.pay", "1", "amount")
+    world.entity("be", "2", "sum=value", "ref.id", "more")
+    message = {"entity": "be", "version": "1", "op": "c", "payload": {"value": 1, "ref": {"id": 7}}}
+    found = Masks(world.document, "fx.pay").outgoing("be", json.dumps(message).encode())
+    assert found is not None
+    assert json.loads(found)["payload"] == {"value": HIDDEN, "ref": {"id": 7}}
 
 
 def test_the_old_key_of_a_message_is_hidden_as_its_key_is(world: World) -> None:

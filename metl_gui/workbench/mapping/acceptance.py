@@ -169,7 +169,7 @@ def _without_answers(
     kept: list[SetElements] = []
     answers: list[LeftElement] = []
     for edit in edits:
-        left = [each for each in edit.ones if answers_loss(document, edit.key, each)]
+        left = dict.fromkeys(each for each in edit.ones if answers_loss(document, edit.key, each))
         answers += [LeftElement(edit.key, each, LeftReason.LOSS) for each in left]
         ones = tuple(each for each in edit.ones if each not in left)
         kept += [replace(edit, ones=ones)] if ones else []

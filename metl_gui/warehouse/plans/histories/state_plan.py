@@ -125,15 +125,16 @@ def state_plan(
     tables = StateTables(history.entity)
     columns = [one.name for one in history.columns]
     logged, in_order = _logged(history, contents, columns), f"Put the messages of {history.entity} in order"
+    kept = f"SELECT * FROM {name(tables.logged)}"
     if contents.has_moves and contents.partial:
         yield temporary(tables.logged, logged, in_order)
         yield from _moves(history.entity, contents.partial, columns)
-        logged = f"SELECT * FROM {name(tables.logged)}"
+        logged = kept
     if contents.partial:
         logged, in_order = _filled(logged, contents.partial, columns), "Fill what messages left out"
     if keeps_log:
         yield temporary(tables.logged, logged, in_order)
-        logged = f"SELECT * FROM {name(tables.logged)}"
+        logged = kept
     yield temporary(
         tables.states,
         _timelines(logged, columns, valid_at, has_lives=contents.has_lives),

@@ -31,7 +31,7 @@ _REGISTRY = "org.a11y.atspi.Registry"
 _VIEWS = ("tree", "tree table", "list", "table")
 _CONTENT = ("tree item", "list item")
 _NO_ROLES = ("unknown", "invalid", "")
-_PATIENCE_S, _PAUSE_S = 120.0, 0.05
+_PATIENCE_S, _AGAIN_S, _PAUSE_S = 120.0, 10.0, 0.05
 _KEY_DOWN, _KEY_UP, _KEY_SYM = 0, 1, 3
 _HELD = {"Shift": 50, "Ctrl": 37, "Alt": 64}
 """What is held down, by the number that X has for the key of any keyboard."""
@@ -211,6 +211,24 @@ class ScreenReader:
         self.focus(box)
         self.key("Ctrl+A")
         self.type(text) if text else self.key("Backspace")
+        self.until(lambda: self.text(box) == text, lambda: f"{name!r} has {self.text(box)!r}")
+
+    def write_into_what_opens(self, keys: str, name: str, text: str) -> None:
+        """Press keys until they open a box, and write into it: a key struck while nobody has the keyboard is lost."""
+
+        def has_keyboard() -> bool:
+            return any(each.role == "text" and each.name == name and each.has(_FOCUSED) for each in self.all())
+
+        def opens() -> bool:
+            self.key(keys)
+            end = time.monotonic() + _AGAIN_S
+            while not (is_there := has_keyboard()) and time.monotonic() < end:
+                time.sleep(_PAUSE_S)
+            return is_there
+
+        self.until(lambda: has_keyboard() or opens(), lambda: f"{keys} opens no {name!r}")
+        self.type(text)
+        box = self.find("text", name)
         self.until(lambda: self.text(box) == text, lambda: f"{name!r} has {self.text(box)!r}")
 
     def text(self, box: Control) -> str:

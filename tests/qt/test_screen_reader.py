@@ -60,8 +60,7 @@ def comments(project: Path) -> list[str]:
 
 def go(reader: ScreenReader, words: str, says: str) -> None:
     """Type where to go, and wait until it is said that one is there."""
-    reader.key("Ctrl+G")
-    reader.type(words)
+    reader.write_into_what_opens("Ctrl+G", "Go to", words)
     reader.key("Return")
     reader.until_said(says)
 

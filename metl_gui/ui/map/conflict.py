@@ -95,11 +95,12 @@ class ConflictSheet(QFrame):
     """Lies over its parent while it asks; Esc, a click elsewhere and a change of the project leave things as they are.
 
     Args:
-        parent: the view that the cell is in; it gets the focus back.
+        parent: shows the cell, a view by its viewport: screen readers are told of nothing else in a view.
     """
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_NoMousePropagation)
         self.setObjectName("conflictSheet")
         self.setProperty("surface", "notice")
         self.setProperty("tone", "review")

@@ -62,6 +62,7 @@ class LineSheet(QFrame):
         propose: Callable[[str], list[str]] = _proposes_nothing,
     ) -> None:
         super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_NoMousePropagation)
         self._foot = foot
         self.setProperty("surface", "sheet")
         self.setAccessibleName(name)
@@ -262,8 +263,9 @@ class NavigationController(QObject):
         self._worked_in = worked_in
         self.bookmarks = bookmarks
         self._completions: Completions | None = None
-        self.go_to_sheet = LineSheet(matrix, "Go to", "schema.field -> entity.attribute", _GO_FOOT, self._complete)
-        self.bookmark_sheet = LineSheet(matrix, "Name of the bookmark", "What to call this place", _BOOKMARK_FOOT)
+        over = matrix.viewport()  # screen readers are told of nothing else in a view
+        self.go_to_sheet = LineSheet(over, "Go to", "schema.field -> entity.attribute", _GO_FOOT, self._complete)
+        self.bookmark_sheet = LineSheet(over, "Name of the bookmark", "What to call this place", _BOOKMARK_FOOT)
         self.go_to_sheet.accepted.connect(self._go)
         self.bookmark_sheet.accepted.connect(self._set_bookmark)
 

@@ -463,7 +463,7 @@ class MapPage(PanelPage):
         view = next((each for each in visible if each is self.sides.worked_in), visible[0] if visible else self.matrix)
         over: QWidget = self.block if focus is not None and self.block.isAncestorOf(focus) else view
         if over not in self._sheets:
-            self._sheets[over] = ConflictSheet(over)
+            self._sheets[over] = ConflictSheet(over.viewport() if isinstance(over, MatrixView) else over)
         conflict = question.conflict
         cell = conflict.key, conflict.wanted
         near = self._brought_into_sight(view, *cell) if over is view else self.block.cell_box(*cell)

@@ -167,7 +167,10 @@ class Completions:
             names = [*self._mapped_to(source), *(name for _, name in self._of_side(side))]
             return [kept + name for name in names][:limit]
         schema = self._named_so_far(side, word)
-        if schema is not None:
+        of_version = self._of_version(side, word, limit)
+        if of_version is not None:
+            found = of_version
+        elif schema is not None:
             name, rest = schema
             paths = _ranked(self._paths(side, name), rest, limit)
             others = (each for each in self._of_side(side) if each[0].startswith(word.lower()))
@@ -178,12 +181,17 @@ class Completions:
 
     def _mapped_to(self, source: str) -> list[str]:
         """Return the attributes that an attribute is mapped to, those of its newest version first."""
-        document, found = self._document, self._named_so_far(Side.EXTRACTION, source.strip())
-        if found is None:
+        document = self._document
+        try:
+            node = _find(document, Side.EXTRACTION, source.strip())
+        except EditError:
             return []
-        schema, path = found
+        if node.version is None or node.attribute is None:
+            return []
+        attribute = document.extraction.version(node.version).attribute(node.attribute)
+        path = attribute.path if attribute is not None else ""
         pairs: dict[str, None] = {}
-        for version in reversed(document.extraction.versions(schema.id)):
+        for version in reversed(document.extraction.versions(node.schema)):
             ids = {attribute.id for attribute in version.attributes if attribute.path == path}
             for key in document.matrix.column_keys(version.id) if ids else ():
                 block, entity = document.matrix.block(*key), document.cdm.version(key[1])
@@ -199,6 +207,24 @@ class Completions:
             names = (schema.name for schema in self._document.tree(side).schemas())
             self._names[side] = [(name.lower(), name) for name in names]
         return self._names[side]
+
+    def _of_version(self, side: Side, word: str, limit: int) -> list[str] | None:
+        """Return versions that begin as was typed behind ``@``, or attributes of the one that stands there."""
+        tree = self._document.tree(side)
+        for at in (at for at, letter in enumerate(word) if letter == "@"):
+            schema = tree.named(word[:at]) or tree.named(_only_one_ending(self._of_side(side), word[:at]) or "")
+            if schema is None:
+                continue
+            rest, found = word[at + 1 :], list[str]()
+            versions = tuple(reversed(tree.versions(schema.id)))
+            for version in sorted(versions, key=lambda version: -len(version.label)):
+                if f"{rest}.".startswith(f"{version.label}."):
+                    paths = [(each.path.lower(), each.path) for each in version.attributes]
+                    ranked = _ranked(paths, rest[len(version.label) + 1 :], limit)
+                    found += (f"{schema.name}@{version.label}.{path}" for path in ranked)
+            labels = (version.label for version in versions if version.label.startswith(rest))
+            return [*(f"{schema.name}@{label}" for label in labels), *found][:limit]
+        return None
 
     def _named_so_far(self, side: Side, word: str) -> tuple[Schema, str] | None:
         """Return the schema whose name, or the end of it, was typed with a dot behind it, and what follows."""

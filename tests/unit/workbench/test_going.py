@@ -66,6 +66,25 @@ def test_completions_are_names_then_fields_then_the_other_side(world: World) -> 
     assert completions.of("db.orders.id -> pay.payment.p") == ["db.orders.id -> pay.payment.payer.id"]
 
 
+def test_completions_behind_an_at_are_versions_and_the_fields_of_one(world: World) -> None:
+    completions = Completions(world.document)
+    assert completions.of("db.orders@") == ["db.orders@1.0", "db.orders@1"]
+    assert completions.of("orders@1") == ["db.orders@1.0", "db.orders@1", "db.orders@1.id", "db.orders@1.total"]
+    assert completions.of("db.orders@1.0") == ["db.orders@1.0.id", "db.orders@1.0.sum"]
+    assert completions.of("db.orders@1.t") == ["db.orders@1.total"]
+    assert completions.of("db.orders@2") == []
+    assert completions.of("db.orders@1.id -> payment@1.0.p") == ["db.orders@1.id -> pay.payment@1.0.payer.id"]
+    assert completions.of("unknown@1") == []
+
+
+def test_behind_the_arrow_of_a_version_stands_first_what_its_field_is_mapped_to(world: World) -> None:
+    world.entity("aside", "1", "a")
+    world.map("db.orders@1:pay.payment@1.0", amount="total")
+    found = Completions(world.document).of("orders@1.total -> ")
+    assert found[0] == "orders@1.total -> pay.payment.amount"
+    assert Completions(world.document).of("orders -> ") == ["orders -> pay.payment", "orders -> aside"]
+
+
 def test_the_end_of_a_name_is_enough_where_one_schema_alone_ends_so(world: World) -> None:
     world.schema("db.old.lines", "1", "id")
     source, target = find_ends(world.document, "orders.total -> payment.payer.id")

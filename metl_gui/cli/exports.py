@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from metl_gui.cli.commands import DONE, Commands, wrong_usage
 from metl_gui.cli.output import Output
+from metl_gui.core.counted import number_of
 from metl_gui.errors import UserError
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def run_export(arguments: argparse.Namespace, out: Output) -> int:
 
 def _lines(done: ExportResult) -> list[str]:
     held = f", {done.held} of them held until reviewed" if done.held else ""
-    lines = [f"{done.path}: {done.blocks} blocks of state {done.state}{held}, {done.size_bytes:,} bytes"]
+    lines = [f"{done.path}: {number_of(done.blocks, 'block')} of state {done.state}{held}, {done.size_bytes:,} bytes"]
     if done.left_out:
         lines.append(f"{done.left_out} left out, as nobody has confirmed {'it' if done.left_out == 1 else 'them'}")
     return [*lines, *(f"not said  {sentence}" for sentence in done.says)]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from metl_gui.cli.commands import DONE, FOUND, Commands, add_project, seconds, wrong_usage
 from metl_gui.cli.output import Output
+from metl_gui.core.counted import number_of
 
 if TYPE_CHECKING:
     from metl_gui.core.runs.lanes import LoadProgress, PartitionReset
@@ -108,8 +109,9 @@ def _roll_back(workbench: Workbench, arguments: argparse.Namespace, out: Output)
         )
         if count and in_force != arguments.state:
             text += (
-                f" This lane mapped up to {count:,} records with state {in_force}; to map them again afterwards: "
-                f"metl lane set-back {shlex.quote(arguments.project)} {lane.run_id} --to state:{in_force} --yes"
+                f" This lane mapped up to {number_of(count, 'record')} with state {in_force}; to map them again "
+                f"afterwards: metl lane set-back "
+                f"{shlex.quote(arguments.project)} {lane.run_id} --to state:{in_force} --yes"
             )
         return _asked(out, lane, text, since)
     roll_back(workbench, lane, arguments.state)
@@ -212,12 +214,13 @@ def _back_lines(backs: tuple[PartitionReset, ...]) -> Iterator[str]:
             yield f"{place}: stays at {back.position:,}"
             continue
         when = f", the first of {_time(back.from_ms)}" if back.from_ms is not None else ""
-        yield f"{place}: from {back.position:,} to {back.to:,}, up to {back.records:,} records again{when}"
+        yield f"{place}: from {back.position:,} to {back.to:,}, up to {number_of(back.records, 'record')} again{when}"
         if back.gone:
-            yield f"  {back.gone:,} offsets before that are not in the topic any more"
+            yield f"  {number_of(back.gone, 'offset is', 'offsets are')} gone from the topic before that"
     if len(backs) > _SHOWN:
         yield f"and {len(backs) - _SHOWN} partitions more"
-    yield f"Up to {sum(back.records for back in backs):,} records would be mapped and sent again, at their positions."
+    records = number_of(sum(back.records for back in backs), "record")
+    yield f"Up to {records} would be mapped and sent again, each at its position."
 
 
 def _hint(records: int) -> list[str]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from metl_gui.cli.commands import AT_FAULT, DONE, FOUND, Commands, add_project, wrong_usage
 from metl_gui.cli.output import Output
+from metl_gui.core.counted import number_of
 from metl_gui.errors import UserError
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ def run_map(arguments: argparse.Namespace, out: Output) -> int:
         )
     out.result(done.as_json(), _map_lines(done))
     if done.conflicts:
-        count = f"{len(done.conflicts):,} place{'' if len(done.conflicts) == 1 else 's'}"
+        count = number_of(len(done.conflicts), "place")
         way_out = ", or take the largest 1:1 part of each block with --take-proposal" if done.has_clashes else ""
         out.note(
             f"error: {arguments.csv} cannot be followed in {count}; nothing was written.\n"
@@ -151,7 +152,8 @@ def _map_lines(done: MapResult) -> list[str]:
     lines += [f"left, line {each.words}" for each in done.left]
     if not done.conflicts:
         verb = "would change" if done.is_dry_run else "changed"
-        lines.append(f"{done.set} elements {verb}, {done.unchanged} were so already; state {done.state}")
+        known = f"{done.unchanged:,} {'was' if done.unchanged == 1 else 'were'} so already"
+        lines.append(f"{number_of(done.set, 'element')} {verb}, {known}; state {done.state}")
     return lines
 
 
@@ -183,7 +185,7 @@ def _answer_lines(answers: Answers) -> list[str]:
 
 def _progression_lines(progression: VersionProgression) -> list[str]:
     lines = [
-        f"version {step.version} -> {step.entity}@{step.entity_version}: {step.elements} elements, "
+        f"version {step.version} -> {step.entity}@{step.entity_version}: {number_of(step.elements, 'element')}, "
         f"{_CHANGES.get(step.change, step.change)}"
         for step in progression.versions
     ]
@@ -199,9 +201,7 @@ def run_check(arguments: argparse.Namespace, out: Output) -> int:
         return _try(arguments, out)
     found = _checked(arguments)
     lines = [problem_line(problem) for problem in found.problems]
-    counts = ", ".join(
-        f"{count} {severity}{'' if count == 1 else 's'}" for severity, count in found.counts.items() if count
-    )
+    counts = ", ".join(number_of(count, severity) for severity, count in found.counts.items() if count)
     state = f"State {found.state}: " if found.state else ""
     lines += [f"{_TREES[side]}: {progress.words()}." for side, progress in found.progress.items()]
     out.result(found.as_json(), [*lines, f"{state}{counts or 'no problems'}."])
@@ -257,17 +257,20 @@ def _try(arguments: argparse.Namespace, out: Output) -> int:
 def trial_lines(found: SourceDryRun) -> Iterator[str]:
     """Describe in lines what schemas that are not live yet would do."""
     for version in found.added:
-        yield f"new      {version.name} version {version.version}, {version.attributes} attributes"
+        yield f"new      {version.name} version {version.version}, {number_of(version.attributes, 'attribute')}"
     for refusal in found.refused:
         yield f"refused  {refusal.source}: {refusal.reason}"
     for problem in found.problems:
         yield problem_line(problem)
     known = f", {len(found.unchanged)} known already" if found.unchanged else ""
-    sources = f", {len(found.sources_lost)} attributes would lose their last source" if found.sources_lost else ""
+    lost = len(found.sources_lost)
+    sources = (
+        f", {number_of(lost, 'attribute')} would lose {'its' if lost == 1 else 'their'} last source" if lost else ""
+    )
     parts = len(found.warehouse)
-    sources += f", {parts} part{'' if parts == 1 else 's'} of warehouse tables would change" if parts else ""
+    sources += f", {number_of(parts, 'part')} of warehouse tables would change" if parts else ""
     blocks = len(found.blocks)
-    would = f"{blocks} block{'' if blocks == 1 else 's'} would need a decision" if blocks else "nothing would be lost"
+    would = f"{number_of(blocks, 'block')} would need a decision" if blocks else "nothing would be lost"
     yield f"{len(found.added)} new{known}: {would}{sources}. Nothing was written."
 
 
@@ -347,7 +350,7 @@ def _lines(found: Suggestions, least: float | None) -> Iterator[str]:
     if not found.suggestions:
         yield "Nothing that is unmapped looks alike."
     if least is not None:
-        was = f"; {found.unconfirmed} blocks that were confirmed are not any more" if found.unconfirmed else ""
-        yield f"{found.set} elements set, unconfirmed{was}; state {found.state}"
+        was = f"; {number_of(found.unconfirmed, 'block')} not confirmed any more" if found.unconfirmed else ""
+        yield f"{number_of(found.set, 'element')} set, unconfirmed{was}; state {found.state}"
     elif found.suggestions:
         yield "* is in the best 1:1 set of its block. Nothing was set; --accept-best 0.9 sets those scored 0.9 or more."

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from metl_gui.cli.commands import DONE, FOUND, Commands, add_project, positive, wrong_usage
 from metl_gui.cli.output import Output
 from metl_gui.cli.schemas import import_lines
+from metl_gui.core.counted import number_of
 
 if TYPE_CHECKING:
     from metl_gui.core.dimensional.loads.rebuild_question import RebuildQuestion
@@ -77,7 +78,8 @@ def task_lines(tasks: tuple[TaskEntry, ...]) -> Iterator[str]:
     for entry in tasks:
         task = entry.task
         what = "a schema" if entry.is_new_schema else "a version of it"
-        yield f"{task.schema}  {what} that nobody has imported, {task.records:,} records wait"
+        waiting = number_of(task.records, "record waits", "records wait")
+        yield f"{task.schema}  {what} that nobody has imported, {waiting}"
         paths = [attribute.path for attribute in task.declaration.attributes]
         yield f"  has {_named(paths)}"
         if entry.new_attributes:
@@ -95,7 +97,7 @@ def zone_lines(missing: tuple[MissingTimeZone, ...]) -> Iterator[str]:
     from metl_gui.core.project.time_zones import NO_ZONE, TIME_ZONE
 
     for one in missing:
-        times = "1 local time" if one.local_times == 1 else f"{one.local_times} local times"
+        times = number_of(one.local_times, "local time")
         yield f"{one.schema}  states no time zone, {times} cannot become instants"
         for mapped in one.attributes[:_SHOWN]:
             yield f"  {mapped.path} -> {mapped.entity}: {mapped.target}"
@@ -412,7 +414,7 @@ def _entry_lines(item: ReviewEntry) -> Iterator[str]:
     came_from = f", from {item.came_from}" if item.came_from else ""
     whose = f", for {item.assigned_to}" if item.assigned_to else ""
     yield f"{item.block}  {item.verdict}{later}{whose}{came_from}"
-    yield f"  keeps {len(item.kept)} elements"
+    yield f"  keeps {number_of(len(item.kept), 'element')}"
     for lost in item.lost:
         yield f"  lost {lost.element.from_path} -> {lost.element.to_path}: {lost.reason}"
     for proposal in item.proposals:

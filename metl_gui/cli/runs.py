@@ -24,6 +24,7 @@ from metl_gui.cli.commands import (
 )
 from metl_gui.cli.followed_loads import add_policy, followed, keeps_session, refuse_policy
 from metl_gui.cli.output import Output
+from metl_gui.core.counted import number_of
 from metl_gui.core.runs.limits import LIMIT_BYTES
 from metl_gui.errors import BugError
 
@@ -38,9 +39,9 @@ def report_lines(report: RunReport) -> Iterator[str]:
     """Describe in lines what became of the records."""
     yield (
         f"{'Replay' if report.is_replay else 'Run'} {report.run_id} of state {report.state} on {report.spark}: "
-        f"{report.read:,} records in {report.seconds:.1f} s ({report.records_per_second:,.0f} a second)"
+        f"{number_of(report.read, 'record')} in {report.seconds:.1f} s ({report.records_per_second:,.0f} a second)"
     )
-    yield f"  mapped    {report.mapped:>9,}  into {report.messages_out:,} messages{_named(report.by_entity)}"
+    yield f"  mapped    {report.mapped:>9,}  into {number_of(report.messages_out, 'message')}{_named(report.by_entity)}"
     yield f"  filtered  {report.filtered:>9,}"
     yield f"  set aside {report.set_aside:>9,}{_named(report.by_reason)}"
     yield f"  skipped   {report.skipped:>9,}{_named(report.by_skip)}"
@@ -466,7 +467,9 @@ def _told(arguments: argparse.Namespace, out: Output, done: RunResult) -> int:
     found = [{"schema": task.schema, "seen": task.seen, "records": task.records} for task in done.version_tasks]
     lines = list(report_lines(done.report))
     if found:
-        what = "a version that nobody has imported" if len(found) == 1 else f"{len(found)} versions nobody has imported"
-        lines.append(f"Messages show {what}: metl review {shlex.quote(str(arguments.project))} --list")
+        what = "a version that" if len(found) == 1 else f"{len(found):,} versions that"
+        lines.append(
+            f"Messages show {what} nobody has imported: metl review {shlex.quote(str(arguments.project))} --list"
+        )
     out.result({**done.as_json(), "version_tasks": found}, lines)
     return FOUND if arguments.strict and done.report.set_aside else DONE

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from metl_gui.cli.commands import AT_FAULT, CANCELLED, DONE, Commands, add_project, wrong_usage
 from metl_gui.cli.output import Output
+from metl_gui.core.counted import number_of
 from metl_gui.errors import UserError
 
 if TYPE_CHECKING:
@@ -157,7 +158,8 @@ def run_resume(arguments: argparse.Namespace, out: Output) -> int:
         if not arguments.forget:
             return _told(resume(workbench, watch), arguments, out)
         count, state = forget(workbench), workbench.document.state
-    out.result({"state": state, "forgotten": count}, [f"{count} versions will not be added; state {state}"])
+    line = f"{number_of(count, 'version')} will not be added; state {state}"
+    out.result({"state": state, "forgotten": count}, [line])
     return DONE
 
 
@@ -172,7 +174,7 @@ def _told(done: ImportResult, arguments: argparse.Namespace, out: Output) -> int
 def import_lines(done: ImportResult, project: Path) -> Iterator[str]:
     """Describe in lines what an import did."""
     for version in done.added:
-        yield f"added    {version.name} version {version.version}, {version.attributes} attributes"
+        yield f"added    {version.name} version {version.version}, {number_of(version.attributes, 'attribute')}"
         yield from (f"           {each.before} is {each.after} now" for each in version.renamed[:_MOST_RENAMED])
         if len(version.renamed) > _MOST_RENAMED:
             yield f"           and {len(version.renamed) - _MOST_RENAMED} more were renamed"
@@ -200,7 +202,8 @@ def run_remove(arguments: argparse.Namespace, out: Output) -> int:
     side, name = _node(arguments)
     with Workbench.open(Path(arguments.project)) as workbench:
         done = remove_version(workbench, side, name, arguments.version)
-    lines = [f"{done.title}: {done.blocks} blocks and {done.elements} elements went with it; state {done.state}"]
+    gone = f"{number_of(done.blocks, 'block')} and {number_of(done.elements, 'element')}"
+    lines = [f"{done.title}: {gone} went with it; state {done.state}"]
     if done.needs_review:
         lines.append(_need_review(done.needs_review, Path(arguments.project)))
     out.result(done.as_json(), lines)
@@ -292,7 +295,7 @@ def run_watch(arguments: argparse.Namespace, out: Output) -> int:
         else:
             out.note(f"Watching {arguments.source} for {path.name}; Ctrl-C ends it.")
             watcher.follow(watch)
-    line = f"Looked {watcher.looks} time{'' if watcher.looks == 1 else 's'}, added {watcher.added} versions."
+    line = f"Looked {number_of(watcher.looks, 'time')}, added {number_of(watcher.added, 'version')}."
     out.result({"looks": watcher.looks, "added": watcher.added, "events": [event_json(one) for one in events]}, [line])
     if out.was_interrupted:
         return CANCELLED

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from metl_gui.cli.commands import DONE, Commands, add_project, positive, wrong_usage
 from metl_gui.cli.output import Output
+from metl_gui.core.counted import number_of
 from metl_gui.errors import EditError
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def run_history(arguments: argparse.Namespace, out: Output) -> int:
         marks = f" [{entry.named}]" if entry.named else ""
         marks += " published" if entry.published else ""
         marks += " exported" if entry.exported else ""
-        marks += f" run {len(entry.runs):,} time{'' if len(entry.runs) == 1 else 's'}" if entry.runs else ""
+        marks += f" run {number_of(len(entry.runs), 'time')}" if entry.runs else ""
         marks += f" ({entry.states:,} states merged)" if entry.states > 1 else ""
         lines.append(f"{entry.state:>6}  {entry.when}  {entry.who}  {entry.title}{marks}")
     lines.append(f"State {found.state}. Undo: {found.undo or 'nothing'}. Redo: {found.redo or 'nothing'}.")
@@ -138,13 +139,14 @@ def run_show(arguments: argparse.Namespace, out: Output) -> int:
         wrong_usage(arguments, "--project goes with a link")
     with Workbench.open(Path(arguments.project), for_editing=False) as workbench:
         summary = show(workbench, arguments.state)
+    waiting = f"{summary.needs_review:,} need{'s' if summary.needs_review == 1 else ''}"
     out.result(
         summary.as_json(),
         [
             f"State {summary.state}: {summary.title or 'the empty project'}",
-            f"  {summary.schemas} schemas in {summary.versions} versions",
-            f"  {summary.entities} entities in {summary.entity_versions} versions",
-            f"  {summary.elements} elements in {summary.blocks} blocks, {summary.needs_review} need review",
+            f"  {number_of(summary.schemas, 'schema')} in {number_of(summary.versions, 'version')}",
+            f"  {number_of(summary.entities, 'entity', 'entities')} in {number_of(summary.entity_versions, 'version')}",
+            f"  {number_of(summary.elements, 'element')} in {number_of(summary.blocks, 'block')}, {waiting} review",
             f"  {summary.hash}",
         ],
     )
@@ -379,11 +381,13 @@ def _lines(done: PublishResult) -> Iterator[str]:
         yield from _difference_lines(done.difference, done.was_live)
     before = f"; before it state {done.was_live} was" if done.was_live is not None else ""
     yield f"State {done.state}{named} is live{before}."
-    yield f"  {_count(done.blocks)} used"
+    yield f"  {number_of(done.blocks, 'block')} used"
     if done.held:
-        yield f"  {_count(done.held)} held: their messages wait until somebody has decided (metl review --list)"
+        held = number_of(done.held, "block")
+        yield f"  {held} held: their messages wait until somebody has decided (metl review --list)"
     if done.unconfirmed:
-        yield f"  {_count(done.unconfirmed)} left out: nobody has confirmed {'it' if done.unconfirmed == 1 else 'them'}"
+        them = "it" if done.unconfirmed == 1 else "them"
+        yield f"  {number_of(done.unconfirmed, 'block')} left out: nobody has confirmed {them}"
 
 
 def _difference_lines(difference: Difference, was_live: int | None) -> Iterator[str]:
@@ -395,7 +399,3 @@ def _difference_lines(difference: Difference, was_live: int | None) -> Iterator[
     if more:
         yield f"and {more:,} lines more: see metl diff PROJECT@{was_live} PROJECT"
     yield difference_summary(difference)
-
-
-def _count(number: int) -> str:
-    return f"{number:,} block{'' if number == 1 else 's'}"

@@ -11,6 +11,7 @@ from metl_gui.cli import warehouse_inputs
 from metl_gui.cli.commands import CANCELLED, DONE, FOUND, Commands, Run, common_options, wrong_usage
 from metl_gui.cli.followed_loads import add_policy, followed, refuse_policy
 from metl_gui.cli.output import Output
+from metl_gui.core.counted import number_of
 
 if TYPE_CHECKING:
     from metl_gui.core.search.problems import Problem
@@ -154,7 +155,7 @@ def run_docs(arguments: argparse.Namespace, out: Output) -> int:
 
     with Workbench.open(Path(arguments.project), for_editing=False) as workbench, out.watching() as watch:
         done = write_warehouse_page(workbench.document, arguments.file, arguments.model, watch=watch)
-    tables = f"{done.tables} table{'' if done.tables == 1 else 's'}"
+    tables = number_of(done.tables, "table")
     out.result(done.as_json(), [f"{done.path}: {tables} of the warehouse model {done.model}, state {done.state}"])
     return DONE
 
@@ -319,12 +320,11 @@ def run_status(arguments: argparse.Namespace, out: Output) -> int:
     with Workbench.open(Path(arguments.project), for_editing=False) as workbench:
         found = warehouse_status(workbench, arguments.target, arguments.model)
     lines = [f"{arguments.target}: the model {found.model}, {found.mode} runs"]
-    lines += [f"  {table}: {rows:,} rows" for table, rows in found.tables.items()]
-    lines += [
-        f"  {table}: {rows:,} members that no message has brought" for table, rows in found.inferred.items() if rows
-    ]
-    lines += [f"  {entity}: {rows:,} messages set aside" for entity, rows in found.set_aside.items() if rows]
-    lines += [f"  {found.waiting:,} facts wait for their members"] if found.waiting else []
+    lines += [f"  {table}: {number_of(rows, 'row')}" for table, rows in found.tables.items()]
+    brought = "that no message has brought"
+    lines += [f"  {table}: {number_of(rows, 'member')} {brought}" for table, rows in found.inferred.items() if rows]
+    lines += [f"  {entity}: {number_of(rows, 'message')} set aside" for entity, rows in found.set_aside.items() if rows]
+    lines += [f"  {number_of(found.waiting, 'fact waits', 'facts wait')} for their members"] if found.waiting else []
     lines += [f"  {one.dimension} {', '.join(one.key)}: {one.words}" for one in found.missing[:_SHOWN]]
     more = len(found.missing) - _SHOWN
     lines += [f"  and {more:,} more that are missing (--json has them)"] if more > 0 else []

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from metl_gui.cli.main import main
 from metl_gui.cli.output import Output, PlainFormatter, printable, printable_json
 from metl_gui.errors import UserError
+from metl_gui.packaged import sample_projects
 
 UNSEEN = [
     sign for sign in map(chr, range(sys.maxunicode + 1)) if unicodedata.category(sign) in {"Cc", "Cf", "Zl", "Zp", "Cs"}
@@ -104,3 +105,17 @@ def test_a_project_with_a_hostile_name_is_shown_escaped_by_every_way_of_asking(
                 main([str(each) for each in (*way, *more)])
             said = capfd.readouterr()
             assert not [sign for sign in said.out + said.err if sign in UNSEEN and sign != "\n"], (way, more)
+
+
+def test_one_of_something_is_called_so(trees: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Lines of commands count in words: one element, two elements."""
+    table = tmp_path / "one.csv"
+    rows = (sample_projects() / "fx" / "mapping.csv").read_text("utf-8").splitlines()[:3]
+    for number, words in ((2, "1 element changed"), (3, "1 element changed, 1 was so already")):
+        table.write_text("\n".join(rows[:number]), "utf-8")
+        assert main(["map", str(trees), "--csv", str(table)]) == 0
+        assert words in capsys.readouterr().out
+    assert main(["show", str(trees)]) == 0
+    assert "2 elements in 1 block, 0 need review" in capsys.readouterr().out
+    assert main(["search", str(trees), "--versions", "fx.payments.orders"]) == 0
+    assert "payment@2.0.0: 2 elements" in capsys.readouterr().out

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _PREVIEW = "only say which blocks would change"
 _FORM = "PATH:TYPE[!]"
+_KEY = "attributes that tell rows apart, in order; warehouses go by them"
 
 
 def register(commands: Commands) -> None:
@@ -70,9 +71,9 @@ def _register_entity(commands: Commands) -> None:
         "entity",
         run_entity_show,
         "change the canonical model: add entities, make new versions of them",
-        "Every change but documentation makes a new version and carries the mapping to it; what it loses waits for "
-        "review. A type is a plain one (string, integer, number, boolean ...), a format of text (date-time, date, "
-        "time, duration, uuid), or both as TYPE/LOGICAL; ! behind it means required.",
+        "Every change but that of documentation and key makes a new version and carries the mapping to it; what it "
+        "loses waits for review. A type is a plain one (string, integer, number, boolean ...), a format of text "
+        "(date-time, date, time, duration, uuid), or both as TYPE/LOGICAL; ! behind it means required.",
     )
     add_project(entity)
     actions = entity.add_subparsers(dest="action", metavar="ACTION", required=True)
@@ -84,6 +85,7 @@ def _register_entity(commands: Commands) -> None:
     )
     add.add_argument("entity", metavar="ENTITY")
     add.add_argument("--attribute", action="extend", nargs="+", default=[], metavar=_FORM, help="amount:number!")
+    add.add_argument("--key", nargs="+", metavar="PATH", help=_KEY)
     add.set_defaults(run=run_entity_add)
     change = actions.add_parser("change", help="make the next version of an entity", allow_abbrev=False)
     change.add_argument("entity", metavar="ENTITY")
@@ -97,6 +99,7 @@ def _register_entity(commands: Commands) -> None:
         ("--doc", "PATH=TEXT", "write documentation, which needs no new version"),
     ):
         change.add_argument(option, action="extend", nargs="+", default=[], metavar=form, help=words)
+    change.add_argument("--key", nargs="*", metavar="PATH", help=f"{_KEY}; needs no new version, none takes it away")
     change.set_defaults(run=run_entity_change)
     rename = actions.add_parser(
         "rename", help="give an entity another name; the old one finds it, too", allow_abbrev=False
@@ -132,7 +135,9 @@ def run_entity_add(arguments: argparse.Namespace, out: Output) -> int:
     from metl_gui.workbench.session import Workbench
 
     with Workbench.open(Path(arguments.project), for_editing=not arguments.dry_run) as workbench:
-        done = add_entity(workbench, arguments.entity, arguments.attribute, arguments.label, arguments.dry_run)
+        done = add_entity(
+            workbench, arguments.entity, arguments.attribute, arguments.label, arguments.dry_run, key=arguments.key
+        )
     return _told(done, out)
 
 
@@ -149,11 +154,11 @@ def run_entity_change(arguments: argparse.Namespace, out: Output) -> int:
         arguments.required,
         arguments.optional,
         arguments.doc,
+        arguments.key,
     )
     if changes == EntityChanges([], [], [], [], [], [], []):
-        wrong_usage(
-            arguments, "say what is to change: --add, --remove, --rename, --type, --required, --optional, --doc"
-        )
+        options = "--add, --remove, --rename, --type, --required, --optional, --doc, --key"
+        wrong_usage(arguments, f"say what is to change: {options}")
     with Workbench.open(Path(arguments.project), for_editing=not arguments.dry_run) as workbench:
         done = change_entity(workbench, arguments.entity, changes, arguments.label, arguments.dry_run)
     return _told(done, out)
@@ -228,6 +233,7 @@ def _entity_lines(found: EntityContent) -> list[str]:
     lines = [f"{found.name} version {found.version}"]
     for attribute in found.attributes:
         need = " required" if attribute.required else ""
+        need += " key" if attribute.path in found.key else ""
         masked = " masked" if attribute.masked else ""
         words = f"  {' '.join(attribute.documentation.split())}" if attribute.documentation else ""
         lines.append(f"  {attribute.path}: {attribute.type}{need}{masked}{words}")

@@ -87,6 +87,7 @@ def test_a_new_entity_begins_with_the_attributes_of_the_schema_that_is_chosen(wi
     assert dialog.name.text() == "tick"
     assert [row.path for row in dialog.table.rows] == [a.path for a in version.attributes]
     assert all(row.optional for row in dialog.table.rows)
+    assert dialog.table.key == (version.key or ())
     dialog.preview.work_out()
     QTest.mouseClick(dialog.do, LEFT)
     assert newest(window, "tick") == [(a.path, type_name(a)) for a in version.attributes]
@@ -106,7 +107,23 @@ def test_of_a_schema_of_which_attributes_are_chosen_a_new_entity_begins_with_the
     window.actions_table["new_entity_like"].trigger()
     dialog = open_editor(qtbot)
     assert [row.path for row in dialog.table.rows] == [a.path for a in some]
+    assert not dialog.table.key
     dialog.reject()
+
+
+def test_a_pasted_create_table_brings_its_key(window: Window, qtbot: QtBot) -> None:
+    activate(window)
+    QTest.keyClick(window, Qt.Key.Key_N, CONTROL_SHIFT)
+    dialog = open_editor(qtbot)
+    QTest.keyClicks(dialog.name, "pair")
+    text = "create table pair (\n  a bigint,\n  b bigint,\n  c text,\n  primary key (b, a)\n)"
+    QGuiApplication.clipboard().setText(text)
+    QTest.mouseClick(dialog.paste_button, LEFT)
+    dialog.preview.work_out()
+    QTest.mouseClick(dialog.do, LEFT)
+    entity = window.project.value.cdm.named("pair")
+    assert entity is not None
+    assert window.project.value.cdm.versions(entity.id)[-1].key == ("b", "a")
 
 
 def choose(window: Window, path: str) -> NodeRef:

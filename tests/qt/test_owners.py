@@ -21,11 +21,11 @@ from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.runs.records import MappedRecord, SentMessage
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
-from metl_gui.core.trees.nodes import Side
+from metl_gui.core.trees.nodes import Side, Version
 from metl_gui.ui.jobs.jobs import Jobs
 from metl_gui.ui.messages.pairs import pair_of
 from metl_gui.ui.owners.entity_dialog import EntityDialog
-from metl_gui.ui.owners.entity_table import DOC, PATH, REQUIRED, TYPE, EntityTable
+from metl_gui.ui.owners.entity_table import DOC, KEY, PATH, REQUIRED, TYPE, EntityTable
 from metl_gui.ui.owners.lineage_dialog import LineageDialog
 from metl_gui.ui.palette.dialog import Glossary
 from metl_gui.ui.project.selection import NodeRef, Selected
@@ -105,12 +105,16 @@ def end_cell(line: QLineEdit) -> None:
     QApplication.processEvents()
 
 
-def newest_paths(window: Window, name: str) -> list[str]:
+def newest_version(window: Window, name: str) -> Version:
     entity = window.project.value.cdm.named(name)
     assert entity is not None
     newest = window.project.value.cdm.newest(entity.id)
     assert newest is not None
-    return [a.path for a in newest.attributes]
+    return newest
+
+
+def newest_paths(window: Window, name: str) -> list[str]:
+    return [a.path for a in newest_version(window, name).attributes]
 
 
 def test_a_new_version_is_written_by_keys_and_is_one_undo_step(window: Window, entity_dialog: EntityDialog) -> None:
@@ -195,6 +199,37 @@ def test_attributes_are_added_required_and_moved_by_keys(window: Window, entity_
     newest = window.project.value.cdm.newest(entity.id)
     assert newest is not None
     assert not newest.attributes[-2].optional
+
+
+def test_a_key_is_ticked_and_changes_in_place(window: Window, entity_dialog: EntityDialog) -> None:
+    row = next(at for at, each in enumerate(entity_dialog.table.rows) if each.path == "booked_at")
+    assert entity_dialog.table.key == ("payment_id",)
+    entity_dialog.view.setCurrentIndex(entity_dialog.table.index(row, KEY))
+    QTest.keyClick(entity_dialog.view, Qt.Key.Key_Space)
+    index = entity_dialog.table.index(row, KEY)
+    assert index.data(Qt.ItemDataRole.AccessibleTextRole) == "in the key"
+    entity_dialog.preview.work_out()
+    assert entity_dialog.do.text() == "Change the key"
+    QTest.mouseClick(entity_dialog.do, Qt.MouseButton.LeftButton)
+    assert newest_version(window, "payment").key == ("payment_id", "booked_at")
+    assert newest_version(window, "payment").label == "2.0.0"
+    window.actions_table["undo"].trigger()
+    assert newest_version(window, "payment").key == ("payment_id",)
+
+
+def test_a_key_stays_with_its_attributes_when_they_are_renamed_moved_or_taken_out(
+    window: Window, entity_dialog: EntityDialog
+) -> None:
+    table = entity_dialog.table
+    row = next(at for at, each in enumerate(table.rows) if each.path == "booked_at")
+    table.setData(table.index(row, KEY), Qt.CheckState.Checked, int(Qt.ItemDataRole.CheckStateRole))
+    table.move(row, -row)
+    table.setData(table.index(table.rows.index(next(a for a in table.rows if a.path == "booked_at")), PATH), "booked")
+    assert table.key == ("payment_id", "booked")
+    table.remove(next(at for at, each in enumerate(table.rows) if each.path == "payment_id"))
+    entity_dialog.preview.work_out()
+    QTest.mouseClick(entity_dialog.do, Qt.MouseButton.LeftButton)
+    assert newest_version(window, "payment").key == ("booked",)
 
 
 def test_a_new_entity_is_written_by_name_and_attributes(window: Window, qtbot: QtBot) -> None:

@@ -34,11 +34,19 @@ BY_HAND = "by hand"
 
 @dataclass(frozen=True, slots=True)
 class AddEntity:
-    """Add an entity with its first version."""
+    """Add an entity with its first version.
+
+    Args:
+        name: of the entity.
+        attributes: in order.
+        label: of the version, the first number when there is none.
+        key: paths of the attributes that tell its rows apart, in key order; ``None`` where nobody says.
+    """
 
     name: str
     attributes: tuple[AttributeDeclaration, ...]
     label: str | None = None
+    key: KeyPaths = None
 
     def title(self, document: Document) -> str:  # noqa: ARG002 - nothing of the document is named
         """Name the entity."""
@@ -57,7 +65,9 @@ class AddEntity:
                 f"There is an entity {holder.name} already.", hint="Make a new version of it, or choose another name."
             )
         check_attributes(self.name, self.attributes)
-        AddVersion(Side.CDM, VersionDeclaration(self.name, self.attributes, self.label, source=BY_HAND)).apply(draft)
+        check_key(self.name, self.attributes, self.key or ())
+        declaration = VersionDeclaration(self.name, self.attributes, self.label, key=self.key, source=BY_HAND)
+        AddVersion(Side.CDM, declaration).apply(draft)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,25 +122,30 @@ def _keeps(model: Model, entity: str, is_mapped: bool) -> bool:
 class ChangeEntity:
     """Make the newest content of an entity equal to a list of attributes, by a new version and the automated update.
 
-    Where only documentation or order differ, the newest version is changed in place. Whoever takes attributes away
-    answers in the same edit for what was mapped to them: nobody is asked about these losses again.
+    Where only documentation, order or the key differ, the newest version is changed in place. Whoever takes attributes
+    away answers in the same edit for what was mapped to them: nobody is asked about these losses again.
 
     Args:
         entity_id: the entity.
         attributes: in order; ``equivalent_to`` names the attribute of the newest version that each one is.
         label: of the new version, the next number when there is none.
+        key: new paths of the attributes that tell its rows apart, in key order; ``None`` keeps those of before.
     """
 
     entity_id: int
     attributes: tuple[AttributeDeclaration, ...]
     label: str | None = None
+    key: KeyPaths = None
 
     def title(self, document: Document) -> str:
         """Say what differs."""
         entity, newest = document.cdm.schema(self.entity_id), _newest(document.cdm, self.entity_id)
+        is_keyed = self._key(newest) != _followed_key(newest.key, self.attributes)
+        key = f"the key {', '.join(self.key)}" if self.key else "no key"
         if fingerprint(self.attributes) == newest.fingerprint:
-            return f"Describe {entity.name} version {newest.label}"
-        words = "; ".join(changed_words(newest, self.attributes))
+            what = f"{entity.name} version {newest.label}"
+            return f"Give {what} {key}" if is_keyed else f"Describe {what}"
+        words = "; ".join([*changed_words(newest, self.attributes), *([key] if is_keyed else [])])
         return f"New version {self._label(document.cdm, entity)} of {entity.name}: {words}"
 
     def apply(self, draft: Draft) -> None:
@@ -143,9 +158,10 @@ class ChangeEntity:
         entity = draft.schema(Side.CDM, self.entity_id)
         newest = _newest(draft.tree(Side.CDM), self.entity_id)
         check_attributes(entity.name, self.attributes)
+        check_key(entity.name, self.attributes, self.key or ())
         wanted = fingerprint(self.attributes)
         if wanted == newest.fingerprint:
-            draft.put_version(Side.CDM, newest.id, _described(newest, self.attributes))
+            draft.put_version(Side.CDM, newest.id, replace(_described(newest, self.attributes), key=self._key(newest)))
             return
         for version in draft.tree(Side.CDM).versions(entity.id):
             if version.fingerprint == wanted:
@@ -154,11 +170,12 @@ class ChangeEntity:
                     hint=f"Remove the versions after {version.label} to go back to it, or change something more.",
                 )
         label = self._label(draft.tree(Side.CDM), entity)
-        key = _followed_key(newest.key, self.attributes)
-        AddVersion(Side.CDM, VersionDeclaration(entity.name, self.attributes, label, key=key, source=BY_HAND)).apply(
-            draft
-        )
+        declaration = VersionDeclaration(entity.name, self.attributes, label, key=self._key(newest), source=BY_HAND)
+        AddVersion(Side.CDM, declaration).apply(draft)
         _accept_own_losses(draft, newest, _newest(draft.tree(Side.CDM), self.entity_id))
+
+    def _key(self, newest: Version) -> KeyPaths:
+        return _followed_key(newest.key, self.attributes) if self.key is None else self.key
 
     def _label(self, tree: ReadableTree, entity: Schema) -> str:
         label = self.label or _label_above(tree, entity)
@@ -290,6 +307,21 @@ def check_attributes(name: str, attributes: Sequence[AttributeDeclaration]) -> N
                 f"{paths.join(above)} is a value of {name} and cannot hold {paths.join(parts)}.",
                 hint="Rename one of the two: a dot in a path leads into an object.",
             )
+
+
+def check_key(name: str, attributes: Iterable[AttributeDeclaration], key: Sequence[str]) -> None:
+    """Refuse what cannot be the key of an entity.
+
+    Raises:
+        EditError: an attribute is not there, or stands in it twice.
+    """
+    known = {each.path for each in attributes}
+    for at, path in enumerate(key):
+        if path not in known:
+            hint = near_names(path, known) or "Name attributes by their dotted paths."
+            raise EditError(f"{name} has no attribute {path!r} that could be in its key.", hint=hint)
+        if path in key[:at]:
+            raise EditError(f"The key of {name} names {path} twice.", hint="Name each attribute once.")
 
 
 def _parts(name: str, path: str) -> tuple[str, ...]:

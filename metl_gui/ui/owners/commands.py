@@ -53,14 +53,16 @@ class OwnerCommands:
         version = tree.find_version(place.version) if place.version is not None else tree.newest(schema.id)
         attributes = version.attributes if version is not None else ()
         chosen = {each.attribute for each in current.sources if each.version == place.version}
-        some = [each for each in attributes if each.id in chosen]
+        some = [each for each in attributes if each.id in chosen] or attributes
+        key = version.key or () if version is not None else ()
+        is_whole = set(key) <= {each.path for each in some}
         self._open(
             EntityDialog(
                 self._context.project,
                 self._context.jobs,
                 NEW_ENTITY,
                 self._context.window,
-                like=(name_in_group(schema.name), like(some or attributes)),
+                like=(name_in_group(schema.name), like(some), key if is_whole else ()),
             )
         )
 

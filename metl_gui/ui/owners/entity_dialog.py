@@ -25,12 +25,13 @@ from metl_gui.errors import EditError
 from metl_gui.ui.jobs.jobs import Jobs
 from metl_gui.ui.owners.entity_table import (
     DOC,
+    KEY,
     PATH,
     REQUIRED,
     TYPE,
     EntityCellDelegate,
     EntityTable,
-    RequiredDelegate,
+    TickDelegate,
     TypeDelegate,
 )
 from metl_gui.ui.project.document import OpenProject
@@ -61,7 +62,7 @@ class EntityDialog(FittedDialog):
         project: read anew whenever it changes.
         jobs: where the preview is worked out.
         entity: id of the entity to begin with, ``NEW_ENTITY`` for a new one.
-        like: name and attributes that a new entity begins with.
+        like: name, attributes and key that a new entity begins with.
     """
 
     wanted = Signal(object)
@@ -72,7 +73,7 @@ class EntityDialog(FittedDialog):
         jobs: Jobs,
         entity: int = NEW_ENTITY,
         parent: QWidget | None = None,
-        like: tuple[str, tuple[AttributeDeclaration, ...]] = ("", ()),
+        like: tuple[str, tuple[AttributeDeclaration, ...], tuple[str, ...]] = ("", (), ()),
     ) -> None:
         super().__init__(parent)
         self._project = project
@@ -101,7 +102,7 @@ class EntityDialog(FittedDialog):
         self._show_entity()
         if like[1]:
             self.name.setText(like[0])
-            self.table.paste(-1, like[1])
+            self.table.paste(-1, like[1], like[2])
             self._choose(0)
 
     @property
@@ -115,8 +116,13 @@ class EntityDialog(FittedDialog):
         if self._entity == NEW_ENTITY:
             name = self.name.text().strip()
             check_name(name)
-            return AddEntity(name, attributes)
-        return ChangeEntity(self._entity, attributes)
+            return AddEntity(name, attributes, key=self.table.key or None)
+        return ChangeEntity(self._entity, attributes, key=self._key())
+
+    def _key(self) -> tuple[str, ...] | None:
+        """Return what is ticked, ``None`` where nothing is and nothing was."""
+        newest = self._document.cdm.newest(self._entity)
+        return self.table.key or (() if newest is not None and newest.key else None)
 
     def accept(self) -> None:
         """Do what the dialog says and close; what was not judged yet is judged first, what cannot be done stays."""
@@ -156,7 +162,7 @@ class EntityDialog(FittedDialog):
         self._end_editing()
         found = read_attributes(QGuiApplication.clipboard().text())
         row = self._row()
-        pasted = self.table.paste(row, found.attributes)
+        pasted = self.table.paste(row, found.attributes, found.key)
         if not found.attributes:
             self.hint.setText("The clipboard has no list: one attribute a line, its path and its type.")
             return
@@ -229,7 +235,7 @@ class EntityDialog(FittedDialog):
 
     def _show_entity(self) -> None:
         newest = self._document.cdm.newest(self._entity) if self._entity != NEW_ENTITY else None
-        self.table.show_attributes(declared(newest) if newest is not None else ())
+        self.table.show_attributes(declared(newest) if newest is not None else (), (newest.key if newest else ()) or ())
         self._is_touched = False
         self.name.setVisible(self._entity == NEW_ENTITY)
         if self.table.rows:
@@ -244,7 +250,7 @@ class EntityDialog(FittedDialog):
         is_new = self._entity == NEW_ENTITY
         self.setWindowTitle("New entity" if is_new else f"New version of {self.chooser.currentText()}")
         self.do.setText("Add the entity" if is_new else "Make the new version")
-        in_place = "Documentation and order change in place; everything else makes a new version."
+        in_place = "Documentation, order and key change in place; everything else makes a new version."
         self.hint.setText("" if is_new else in_place)
         self.do.setEnabled(False)
         if is_new and not self.table.rows and not self.name.text().strip():
@@ -260,8 +266,8 @@ class EntityDialog(FittedDialog):
         self.do.setEnabled(told is not None)
         wants_done, self._wants_done = self._wants_done, False
         if told is not None and self._entity != NEW_ENTITY:
-            is_version = told.title.startswith("New version")
-            self.do.setText("Make the new version" if is_version else "Change the description")
+            words = {"New": "Make the new version", "Give": "Change the key"}
+            self.do.setText(words.get(told.title.partition(" ")[0], "Change the description"))
         if wants_done and told is not None:
             self.accept()
 
@@ -354,7 +360,8 @@ def _table_view(table: EntityTable) -> QTableView:
     BarOfRows(view)
     view.setItemDelegate(EntityCellDelegate(view))
     view.setItemDelegateForColumn(TYPE, TypeDelegate(view))
-    view.setItemDelegateForColumn(REQUIRED, RequiredDelegate(view))
+    for column in (KEY, REQUIRED):
+        view.setItemDelegateForColumn(column, TickDelegate(view))
     view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
     view.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
     view.setEditTriggers(
@@ -370,7 +377,7 @@ def _table_view(table: EntityTable) -> QTableView:
     view.setShowGrid(True)
     header = view.horizontalHeader()
     header.setHighlightSections(False)
-    for column, width in ((PATH, 240), (TYPE, 150), (REQUIRED, 80)):
+    for column, width in ((PATH, 240), (TYPE, 150), (KEY, 60), (REQUIRED, 80)):
         header.resizeSection(column, themes.px(width))
     header.setSectionResizeMode(DOC, QHeaderView.ResizeMode.Stretch)
     return view

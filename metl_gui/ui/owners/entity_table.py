@@ -1,4 +1,4 @@
-"""The attributes of an entity version as a table to change: path, type, required, documentation.
+"""The attributes of an entity version as a table to change: path, type, key, required, documentation.
 
 The delegates paint the cells of the CDM editor and take what is written into them.
 """
@@ -21,9 +21,11 @@ from metl_gui.ui.widgets.plain_text import plain_tip
 from metl_gui.ui.widgets.rows import Index, paint_row_background
 from metl_gui.ui.widgets.table import ColumnsModel
 
-PATH, TYPE, REQUIRED, DOC = range(4)
-_HEADS = ("Path", "Type", "Required", "Documentation")
+PATH, TYPE, KEY, REQUIRED, DOC = range(5)
+_HEADS = ("Path", "Type", "Key", "Required", "Documentation")
 _CHECKED = Qt.CheckState.Checked
+_TICKS = {KEY: ("not in the key", "in the key"), REQUIRED: ("optional", "required")}
+"""The columns that are ticked, with what screen readers say without and with a tick."""
 
 
 class EntityTable(ColumnsModel):
@@ -39,13 +41,22 @@ class EntityTable(ColumnsModel):
         super().__init__(_HEADS, parent=parent)
         self.rows: list[AttributeDeclaration] = []
         self._types: list[str] = []
+        self._key: list[int | None] = []
+        """Of each attribute its place in the key, ``None`` where it is not in it; there may be gaps."""
 
-    def show_attributes(self, attributes: Sequence[AttributeDeclaration]) -> None:
-        """Begin with other attributes."""
+    def show_attributes(self, attributes: Sequence[AttributeDeclaration], key: Sequence[str] = ()) -> None:
+        """Begin with other attributes, some of them in the key."""
         self.beginResetModel()
         self.rows = list(attributes)
         self._types = [type_name(a) for a in self.rows]
+        self._key = [key.index(a.path) if a.path in key else None for a in self.rows]
         self.endResetModel()
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """The paths in the key: those of before in their order, then what was added to it."""
+        places = [(place, a.path) for place, a in zip(self._key, self.rows, strict=True) if place is not None]
+        return tuple(path for _, path in sorted(places, key=lambda found: found[0]))
 
     def declared(self) -> tuple[AttributeDeclaration, ...]:
         """Return the attributes as they are now.
@@ -65,12 +76,19 @@ class EntityTable(ColumnsModel):
         self.beginInsertRows(QModelIndex(), row, row)
         self.rows.insert(row, AttributeDeclaration("", "string"))
         self._types.insert(row, "string")
+        self._key.insert(row, None)
         self.endInsertRows()
         self.edited.emit()
         return row
 
-    def paste(self, at: int, attributes: Sequence[AttributeDeclaration]) -> int:
-        """Put attributes behind a row, those whose path is not there yet, and return how many they are."""
+    def paste(self, at: int, attributes: Sequence[AttributeDeclaration], key: Sequence[str] = ()) -> int:
+        """Put attributes behind a row, those whose path is not there yet, and return how many they are.
+
+        Args:
+            at: the row, -1 for the beginning.
+            attributes: in order.
+            key: the paths of those in the key.
+        """
         known = {each.path for each in self.rows}
         fresh = [each for each in attributes if each.path not in known]
         if fresh:
@@ -78,6 +96,8 @@ class EntityTable(ColumnsModel):
             self.beginInsertRows(QModelIndex(), row, row + len(fresh) - 1)
             self.rows[row:row] = fresh
             self._types[row:row] = [type_name(each) for each in fresh]
+            first = self._key_end()
+            self._key[row:row] = [first + key.index(each.path) if each.path in key else None for each in fresh]
             self.endInsertRows()
             self.edited.emit()
         return len(fresh)
@@ -86,7 +106,7 @@ class EntityTable(ColumnsModel):
         """Take an attribute out."""
         if 0 <= row < len(self.rows):
             self.beginRemoveRows(QModelIndex(), row, row)
-            del self.rows[row], self._types[row]
+            del self.rows[row], self._types[row], self._key[row]
             self.endRemoveRows()
             self.edited.emit()
 
@@ -98,6 +118,7 @@ class EntityTable(ColumnsModel):
         self.beginMoveRows(QModelIndex(), row, row, QModelIndex(), to + (by > 0))
         self.rows.insert(to, self.rows.pop(row))
         self._types.insert(to, self._types.pop(row))
+        self._key.insert(to, self._key.pop(row))
         self.endMoveRows()
         self.edited.emit()
         return to
@@ -109,15 +130,16 @@ class EntityTable(ColumnsModel):
         if not index.isValid():
             return Qt.ItemFlag.NoItemFlags
         common = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
-        return common | (Qt.ItemFlag.ItemIsUserCheckable if index.column() == REQUIRED else Qt.ItemFlag.ItemIsEditable)
+        return common | (Qt.ItemFlag.ItemIsUserCheckable if index.column() in _TICKS else Qt.ItemFlag.ItemIsEditable)
 
     def data(self, index: Index, role: int = int(Qt.ItemDataRole.DisplayRole)) -> Any:
         """Return a cell."""
         if not index.isValid():
             return None
         attribute, column = self.rows[index.row()], index.column()
-        if column == REQUIRED:
-            return self._required(attribute, role)
+        if column in _TICKS:
+            is_ticked = self._key[index.row()] is not None if column == KEY else not attribute.optional
+            return _tick(is_ticked, _TICKS[column], role)
         texts = {PATH: attribute.path, TYPE: self._types[index.row()], DOC: attribute.doc}
         if role == Qt.ItemDataRole.DisplayRole:
             return " ".join(texts[column].split()) if column == DOC else texts[column]
@@ -136,11 +158,11 @@ class EntityTable(ColumnsModel):
         if not index.isValid():
             return False
         row, column = index.row(), index.column()
-        before = self.rows[row], self._types[row]
-        if column == REQUIRED:
+        before = self.rows[row], self._types[row], self._key[row]
+        if column in _TICKS:
             if role != Qt.ItemDataRole.CheckStateRole:
                 return False
-            self.rows[row] = replace(self.rows[row], optional=Qt.CheckState(value) is not _CHECKED)
+            self._set_tick(row, column, Qt.CheckState(value) is _CHECKED)
         elif role != Qt.ItemDataRole.EditRole:
             return False
         elif column == TYPE:
@@ -149,18 +171,27 @@ class EntityTable(ColumnsModel):
             self.rows[row] = replace(self.rows[row], path=str(value).strip())
         else:
             self.rows[row] = replace(self.rows[row], doc=str(value))
-        if (self.rows[row], self._types[row]) != before:
+        if (self.rows[row], self._types[row], self._key[row]) != before:
             self.dataChanged.emit(index, index)
             self.edited.emit()
         return True
 
-    @staticmethod
-    def _required(attribute: AttributeDeclaration, role: int) -> Any:
-        if role == Qt.ItemDataRole.CheckStateRole:
-            return Qt.CheckState.Unchecked if attribute.optional else _CHECKED
-        if role == Qt.ItemDataRole.AccessibleTextRole:
-            return "optional" if attribute.optional else "required"
-        return None
+    def _set_tick(self, row: int, column: int, is_ticked: bool) -> None:
+        if column == REQUIRED:
+            self.rows[row] = replace(self.rows[row], optional=not is_ticked)
+        elif is_ticked != (self._key[row] is not None):
+            self._key[row] = self._key_end() if is_ticked else None
+
+    def _key_end(self) -> int:
+        return max((place for place in self._key if place is not None), default=-1) + 1
+
+
+def _tick(is_ticked: bool, words: tuple[str, str], role: int) -> Any:
+    if role == Qt.ItemDataRole.CheckStateRole:
+        return _CHECKED if is_ticked else Qt.CheckState.Unchecked
+    if role == Qt.ItemDataRole.AccessibleTextRole:
+        return words[is_ticked]
+    return None
 
 
 class EntityCellDelegate(QStyledItemDelegate):
@@ -206,7 +237,7 @@ class TypeDelegate(EntityCellDelegate):
             model.setData(index, editor.currentText(), int(Qt.ItemDataRole.EditRole))
 
 
-class RequiredDelegate(EntityCellDelegate):
+class TickDelegate(EntityCellDelegate):
     """Paints the check box in colours that stand out in every theme; the style takes its clicks and keys."""
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
@@ -215,13 +246,13 @@ class RequiredDelegate(EntityCellDelegate):
         paint_row_background(painter, option)
         size = 14.0 * themes.scale()
         box = QRectF(option.rect.left() + themes.px(10), option.rect.center().y() - size / 2 + 1, size, size)
-        is_required = index.data(Qt.ItemDataRole.CheckStateRole) == _CHECKED
+        is_ticked = index.data(Qt.ItemDataRole.CheckStateRole) == _CHECKED
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QPen(theme.accent if is_required else theme.dim, 1.4))
-        painter.setBrush(theme.accent if is_required else theme.panel)
+        painter.setPen(QPen(theme.accent if is_ticked else theme.dim, 1.4))
+        painter.setBrush(theme.accent if is_ticked else theme.panel)
         painter.drawRoundedRect(box, 3, 3)
-        if is_required:
+        if is_ticked:
             painter.setPen(QPen(theme.panel, 1.8, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
             points = ((0.24, 0.52), (0.43, 0.72), (0.77, 0.30))
             painter.drawPolyline([box.topLeft() + QPointF(x * size, y * size) for x, y in points])

@@ -33,6 +33,7 @@ class EntityChanges:
         retype: ``PATH:TYPE``, with ``!`` where it is required from now on; without, it stays what it was.
         require, allow_missing: paths that become required or optional.
         describe: ``PATH=TEXT``.
+        key: new paths of the attributes that tell rows apart, in key order; ``None`` keeps those of before.
     """
 
     add: Sequence[str] = ()
@@ -42,6 +43,7 @@ class EntityChanges:
     require: Sequence[str] = ()
     allow_missing: Sequence[str] = ()
     describe: Sequence[str] = ()
+    key: Sequence[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +59,20 @@ class EntityAttribute(JsonResult):
 
 @dataclass(frozen=True, slots=True)
 class EntityContent(JsonResult):
-    """The newest content of an entity."""
+    """The newest content of an entity.
+
+    Args:
+        name, version: of it.
+        versions: all labels, oldest first.
+        attributes: in order.
+        key: paths of those that tell its rows apart, in key order; none where nobody says.
+    """
 
     name: str
     version: str
     versions: tuple[str, ...]
     attributes: tuple[EntityAttribute, ...]
+    key: tuple[str, ...] = ()
 
 
 def add_entity(
@@ -72,6 +82,7 @@ def add_entity(
     label: str | None = None,
     dry_run: bool = False,
     door: EditOrigin = EditOrigin.COMMAND,
+    key: Sequence[str] | None = None,
 ) -> EditOutcome:
     """Add an entity with its first version, or attributes to one that is there, as its next version.
 
@@ -82,14 +93,15 @@ def add_entity(
         label: of the version.
         dry_run: only say what would happen.
         door: where the gesture was made.
+        key: paths of the attributes that tell rows apart, in key order.
 
     Raises:
         EditError: a type or path is none, or the rules refuse it.
     """
     if workbench.document.cdm.named(name) is not None:
-        return change_entity(workbench, name, EntityChanges(add=attributes), label, dry_run, door)
+        return change_entity(workbench, name, EntityChanges(add=attributes, key=key), label, dry_run, door)
     made = tuple(read_attribute(text) for text in attributes)
-    return edit_effects.do(workbench, AddEntity(name, made, label), dry_run, door)
+    return edit_effects.do(workbench, AddEntity(name, made, label, _key(key)), dry_run, door)
 
 
 def change_entity(
@@ -157,7 +169,11 @@ def changing(document: Document, name: str, changes: EntityChanges, label: str |
         path, new = _halves(text, rows, "OLD=NEW")
         rows[known.at(path)] = replace(rows[path], path=new)
     added = (read_attribute(text) for text in changes.add)
-    return ChangeEntity(entity.id, (*rows.values(), *added), label)
+    return ChangeEntity(entity.id, (*rows.values(), *added), label, _key(changes.key))
+
+
+def _key(paths: Sequence[str] | None) -> tuple[str, ...] | None:
+    return None if paths is None else tuple(paths)
 
 
 def content(document: Document, name: str) -> EntityContent:
@@ -173,7 +189,7 @@ def content(document: Document, name: str) -> EntityContent:
         EntityAttribute(a.path, type_name(a), not a.optional, a.doc, is_masked(document, Side.CDM, newest.id, a.id))
         for a in newest.attributes
     )
-    return EntityContent(entity.name, newest.label, tuple(v.label for v in versions), attributes)
+    return EntityContent(entity.name, newest.label, tuple(v.label for v in versions), attributes, newest.key or ())
 
 
 def contents(document: Document) -> tuple[EntityContent, ...]:

@@ -53,6 +53,8 @@ _KNOWN = {alias: type_ for type_, aliases in _OF_DATABASES.items() for alias in 
 _OUTSIDE_BRACKETS = re.compile(r",(?![^(]*\))")
 _QUOTES = "\"'`[] "
 _QUOTED = re.compile(r"""("[^"]+"|`[^`]+`|\[[^]]+])(?:\s*:)?\s+(.*)""")
+_PRIMARY_KEY = re.compile(r"(?:constraint\s+\S+\s+)?primary\s+key[^(]*\(([^)]*)\)", re.IGNORECASE)
+_IN_KEY = re.compile(r"\bprimary\s+key\b", re.IGNORECASE)
 _REMARK = re.compile(r",?\s*--\s.*")
 
 
@@ -64,24 +66,27 @@ class PastedAttributes:
         attributes: in their order; of several with one path the first.
         unknown: what stood in the place of a type and is none, each once.
         left: how many lines were left out: more than one attribute has the path, or it is too long.
+        key: paths of the attributes that ``CREATE TABLE`` calls its primary key.
     """
 
     attributes: tuple[AttributeDeclaration, ...]
     unknown: tuple[str, ...] = ()
     left: int = 0
+    key: tuple[str, ...] = ()
 
 
 def read_attributes(text: str) -> PastedAttributes:
     """Read a list of names and types; lines that are none, as the first one of a table, are passed over."""
     found: dict[str, AttributeDeclaration] = {}
     unknown: dict[str, None] = {}
-    left = 0
+    left, key = 0, dict[str, None]()
     for at, line in enumerate(text.splitlines()):
         if len(line) > _MOST_LETTERS:
             left += 1
             continue
         columns = _columns(line)
         path = columns[0].strip(_QUOTES) if columns else ""
+        key |= dict.fromkeys(_key_of(line, path))
         if not path or line.strip().casefold().startswith(_NO_ATTRIBUTES):
             continue
         written = columns[1].strip() if len(columns) > 1 else ""
@@ -96,7 +101,17 @@ def read_attributes(text: str) -> PastedAttributes:
         is_required = written.endswith("!") or any(each.strip().casefold() in _REQUIRED for each in columns[2:3])
         doc = next((each.strip() for each in columns[2:] if each.strip().casefold() not in _NEED_WORDS), "")
         found[path] = AttributeDeclaration(path, *(type_ or ("string", "", None)), not is_required, doc)
-    return PastedAttributes(tuple(found.values()), tuple(unknown), left)
+    known = tuple(each for each in key if each in found)
+    return PastedAttributes(tuple(found.values()), tuple(unknown), left, known if len(known) == len(key) else ())
+
+
+def _key_of(line: str, path: str) -> list[str]:
+    """Return the paths that a line of ``CREATE TABLE`` puts into the primary key."""
+    of_table = _PRIMARY_KEY.match(line.strip())
+    if of_table is not None:
+        return [each.strip(_QUOTES) for each in of_table[1].split(",")]
+    is_column = not line.strip().casefold().startswith(_NO_ATTRIBUTES)
+    return [path] if path and is_column and _IN_KEY.search(_REMARK.sub("", line)) else []
 
 
 def like(attributes: Iterable[Attribute]) -> tuple[AttributeDeclaration, ...]:

@@ -241,7 +241,7 @@ def proposal(document: Document, name: str) -> Model:
     """
     found = proposed_model(document, name)
     if not found.tables:
-        hint = "Map something to an entity that has a key or a time first."
+        hint = "Say what the key of a mapped entity is first: metl entity PROJECT change ENTITY --key ATTRIBUTE."
         raise EditError("There is nothing to propose a warehouse model of.", hint=hint)
     return found
 

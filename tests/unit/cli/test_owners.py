@@ -56,6 +56,22 @@ def test_link_and_unlink_undo_each_other_as_steps_of_the_history(metl: Metl, pro
     assert metl("undo", project)[1]["state"] == before + 3
 
 
+def test_an_entity_has_a_key_by_which_a_warehouse_is_proposed(metl: Metl, project: Path) -> None:
+    assert metl("warehouse", "propose", project)[0] == 1
+    code, document, _ = metl("entity", project, "change", "payment", "--key", "payer_id")
+    assert (code, document["title"]) == (0, "Give payment version 1 the key payer_id")
+    (shown,) = metl("entity", project, "show", "payment")[1]["entities"]
+    assert (shown["key"], shown["version"]) == (["payer_id"], "1")
+    assert metl("warehouse", "propose", project)[0] == 0
+    code, _, said = metl("entity", project, "add", "pair", "--attribute", "a:string", "--key", "b")
+    assert code == 1
+    assert "'b'" in said
+    assert metl("entity", project, "add", "pair", "--attribute", "a:string", "b:string", "--key", "b", "a")[0] == 0
+    assert metl("entity", project, "show", "pair")[1]["entities"][0]["key"] == ["b", "a"]
+    assert metl("entity", project, "change", "pair", "--key")[0] == 0
+    assert metl("entity", project, "show", "pair")[1]["entities"][0]["key"] == []
+
+
 def test_an_entity_is_added_changed_and_shown(metl: Metl, project: Path) -> None:
     assert metl("entity", project, "add", "fee", "--attribute", "id:integer!", "at:date-time")[0] == 0
     code, document, _ = metl("entity", project, "change", "payment", "--rename", "payer_id=payer", "--add", "x:string")

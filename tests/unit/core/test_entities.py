@@ -346,3 +346,38 @@ def test_a_type_is_read_as_it_is_written(text: str) -> None:
 def test_what_is_no_type_is_refused(text: str) -> None:
     with pytest.raises(EditError, match="There is no type"):
         read_type(text)
+
+
+# keys
+
+
+def test_a_key_is_given_in_place_follows_renames_and_goes_with_its_attribute(world: World) -> None:
+    entity, attributes = newest(world).schema_id, declared(newest(world))
+    edit = ChangeEntity(entity, attributes, key=("id",))
+    assert edit.title(world.document) == "Give be version 1 the key id"
+    done = world.do(edit)
+    assert (newest(world).key, newest(world).label) == (("id",), "1")
+    assert ChangeEntity(entity, attributes).title(world.document) == "Describe be version 1"
+    world.do(change(world, *(replace(a, path="ref" if a.path == "id" else a.path) for a in declared(newest(world)))))
+    assert (newest(world).key, newest(world).label) == (("ref",), "2")
+    gone = ChangeEntity(entity, declared(newest(world)), key=())
+    assert gone.title(world.document) == "Give be version 2 no key"
+    world.do(gone)
+    assert not newest(world).key
+    assert done.after.state != done.before.state
+
+
+def test_a_new_entity_has_its_key_in_the_order_that_was_given(world: World) -> None:
+    made = (AttributeDeclaration("a", "string"), AttributeDeclaration("b", "string"))
+    world.do(AddEntity("pair", made, key=("b", "a")))
+    assert newest(world, "pair").key == ("b", "a")
+    world.do(AddEntity("plain", made))
+    assert newest(world, "plain").key is None
+
+
+@pytest.mark.parametrize(("key", "words"), [(("c",), "has no attribute 'c'"), (("a", "a"), "names a twice")])
+def test_a_key_of_what_is_not_there_is_refused(world: World, key: tuple[str, ...], words: str) -> None:
+    with pytest.raises(EditError, match=words):
+        world.do(AddEntity("pair", (AttributeDeclaration("a", "string"),), key=key))
+    with pytest.raises(EditError, match="id"):
+        world.do(ChangeEntity(newest(world).schema_id, declared(newest(world)), key=("ids",)))

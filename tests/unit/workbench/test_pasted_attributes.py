@@ -44,6 +44,7 @@ def test_what_create_table_lists_becomes_attributes_and_its_keys_do_not() -> Non
           PRIMARY KEY (id)
         );"""
     )
+    assert found.key == ("id",)
     assert told(found) == [
         ("id", "int64", True, ""),
         ("amount", "number", False, ""),
@@ -88,3 +89,17 @@ def test_whatever_is_on_the_clipboard_every_path_stands_once_and_every_type_is_o
     paths = [a.path for a in found.attributes]
     assert len(set(paths)) == len(paths)
     assert all(a.type in TYPES for a in found.attributes)
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("a int primary key,\nb int", ("a",)),
+        ('a int,\nb int,\nconstraint pk PRIMARY KEY ("b", `a`)', ("b", "a")),
+        ("a int,\nprimary key (a, gone)", ()),
+        ("a int -- no primary key\nb int", ()),
+        ("a\tint64\nb\tint64", ()),
+    ],
+)
+def test_the_primary_key_of_create_table_is_the_key(text: str, key: tuple[str, ...]) -> None:
+    assert read_attributes(text).key == key

@@ -53,6 +53,10 @@ def test_a_format_is_described_without_commands(export: Export) -> None:
             "Restore it, or replay everything with --again.\nNothing was sent. See metl check.",
             "Nothing was sent. View > To do lists them.",
         ),
+        (
+            "Say what the key of a mapped entity is first: metl entity PROJECT change ENTITY --key ATTRIBUTE.",
+            "Schema > New version of an entity… says what the key of a mapped entity is.",
+        ),
         ("State 3 is gone. See metl lane list PROJECT.", "State 3 is gone. Run > How far the lane is shows it."),
     ],
 )

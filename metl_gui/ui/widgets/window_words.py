@@ -23,6 +23,7 @@ WAYS: tuple[tuple[str, str], ...] = (
     (r"metl check", "View > To do lists them"),
     (r"metl resume", "Schema > Go on with the interrupted import does that"),
     (r"metl import|--id ", "Schema > Import extraction schemas… brings it"),
+    (r"metl entity .*--key", "Schema > New version of an entity… says what the key of a mapped entity is"),
     (r"metl entity show", "The canonical model tree shows what there is"),
     (r"metl lane|--freeze", "Run > How far the lane is shows it"),
     (r"metl load|--from |--slot|--signal|--tables", "Run > Lane > Load existing rows… asks for it"),

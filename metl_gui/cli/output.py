@@ -24,7 +24,7 @@ from types import FrameType
 from typing import TextIO
 
 from metl_gui.core.progress import Progress, Watch
-from metl_gui.errors import UserError
+from metl_gui.errors import UserError, in_sentences
 from metl_gui.workbench.cancellable_queries import cancellable_queries
 
 _BREAKS = "\t\n"
@@ -217,8 +217,7 @@ class Output:
 
     def error(self, error: UserError) -> None:
         """Say what is at fault and the way out; with ``--json`` also as the document on stdout."""
-        head = " ".join(part for part in (error.title, error.text) if part)
-        self._say([f"error: {head}", *([f"hint: {error.hint}"] if error.hint else [])])
+        self._say([f"error: {in_sentences(error.title, error.text)}", *([f"hint: {error.hint}"] if error.hint else [])])
         if self.as_json:
             self.result({"error": {"title": error.title, "text": error.text, "hint": error.hint}}, [])
 

@@ -119,3 +119,10 @@ def test_one_of_something_is_called_so(trees: Path, tmp_path: Path, capsys: pyte
     assert "2 elements in 1 block, 0 need review" in capsys.readouterr().out
     assert main(["search", str(trees), "--versions", "fx.payments.orders"]) == 0
     assert "payment@2.0.0: 2 elements" in capsys.readouterr().out
+
+
+def test_an_error_is_said_in_sentences() -> None:
+    said = io.StringIO()
+    error = UserError("The warehouse refused a statement", "a.duckdb: no room", "Free some.")
+    Output(as_json=False, stdout=io.StringIO(), stderr=said).error(error)
+    assert said.getvalue() == "error: The warehouse refused a statement. a.duckdb: no room\nhint: Free some.\n"

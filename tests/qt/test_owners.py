@@ -135,7 +135,8 @@ def test_the_editor_says_what_would_be_lost_before_it_is_done(window: Window, en
     entity_dialog.view.setCurrentIndex(entity_dialog.table.index(0, PATH))
     QTest.keyClick(entity_dialog.view, Qt.Key.Key_Delete, Qt.KeyboardModifier.ControlModifier)
     entity_dialog.preview.work_out()
-    assert entity_dialog.preview.words.text() == "5 blocks change: 5 elements part."
+    note = "In the warehouse payment goes by the key: what is loaded already needs a rebuild."
+    assert entity_dialog.preview.words.text() == f"{note} 5 blocks change: 5 elements part."
     assert len(entity_dialog.preview.model.rows) == 5
     QTest.keyClick(entity_dialog, Qt.Key.Key_Escape)
     assert window.project.value is before

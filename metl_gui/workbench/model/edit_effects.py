@@ -11,6 +11,7 @@ from metl_gui.core.changes.effects import BlockEffect, effects
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.review.items import review_items
 from metl_gui.core.trees.nodes import Side
+from metl_gui.core.warehouse_model import Dimension, Fact
 from metl_gui.workbench.addresses import BlockName, ElementName, known_block_name
 from metl_gui.workbench.session import EditGroup, EditOrigin, Workbench
 
@@ -147,7 +148,42 @@ def named_outcome(transition: Transition, is_done: bool = True, counts: bool = T
         len(review_items(transition.after)) if counts else 0,
         not transition.change.is_empty,
         not is_done,
+        _note(transition),
     )
+
+
+def _note(transition: Transition) -> str:
+    """Say which tables of warehouses go by the key of an entity that gets another one."""
+    tables = sorted({table for entity in _rekeyed(transition) for table in _by_own_key(transition.after, entity)})
+    if not tables:
+        return ""
+    go = f"{tables[0]} goes" if len(tables) == 1 else f"{', '.join(tables)} go"
+    return f"In the warehouse {go} by the key: what is loaded already needs a rebuild."
+
+
+def _rekeyed(transition: Transition) -> Iterator[str]:
+    ids = {id_ for side, id_ in _changed_schemas(transition) if side is Side.CDM}
+    for id_ in ids:
+        before, after = transition.before.cdm, transition.after.cdm
+        if before.find_schema(id_) is None or after.find_schema(id_) is None:
+            continue
+        keys = {(newest.key or ()) for tree in (before, after) if (newest := tree.newest(id_)) is not None}
+        if len(keys) > 1:
+            yield after.schema(id_).name
+
+
+def _changed_schemas(transition: Transition) -> Iterator[tuple[Side, int]]:
+    for change in transition.change.versions:
+        version = change.after or change.before
+        if version is not None:
+            yield change.side, version.schema_id
+
+
+def _by_own_key(document: Document, entity: str) -> Iterator[str]:
+    for table in (table for model in document.models for table in model.tables):
+        match table:
+            case Dimension(entity=own, business_key=()) | Fact(entity=own, grain=()) if own == entity:
+                yield table.name
 
 
 def _outcome(transition: Transition, effect: BlockEffect) -> BlockOutcome:

@@ -63,6 +63,10 @@ def test_an_entity_has_a_key_by_which_a_warehouse_is_proposed(metl: Metl, projec
     (shown,) = metl("entity", project, "show", "payment")[1]["entities"]
     assert (shown["key"], shown["version"]) == (["payer_id"], "1")
     assert metl("warehouse", "propose", project)[0] == 0
+    other = metl("entity", project, "change", "payment", "--key", "amount", "--dry-run")[1]
+    assert other["note"] == "In the warehouse payment goes by the key: what is loaded already needs a rebuild."
+    same = metl("entity", project, "change", "payment", "--add", "more:string", "--dry-run")[1]
+    assert same["note"] == ""
     code, _, said = metl("entity", project, "add", "pair", "--attribute", "a:string", "--key", "b")
     assert code == 1
     assert "'b'" in said

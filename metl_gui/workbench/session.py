@@ -20,7 +20,6 @@ from typing import Any, Self
 from metl_gui.core.changes.draft import ChangeSet, Edit, EditContext, Transition, perform
 from metl_gui.core.edits.revert import Revert
 from metl_gui.core.matrix.document import Document
-from metl_gui.core.merge.merged_document import MergeTheirs
 from metl_gui.core.progress import UNWATCHED, Watch
 from metl_gui.core.project.comments import CommentSubject
 from metl_gui.core.project.project_data import ProjectDataChange
@@ -378,6 +377,8 @@ class Workbench:
         with self._lock:
             if self._project.save_copy(target):
                 return True
+            from metl_gui.core.merge.merged_document import MergeTheirs  # few need it
+
             edit = MergeTheirs(Document(), self._document, self.path.stem)
             with ProjectFile.create(target, self._who) as copy:
                 copy.commit(perform(copy.document(), edit, EditContext(self._who, time.time_ns() // 1_000_000)))

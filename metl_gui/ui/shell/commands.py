@@ -19,8 +19,6 @@ from metl_gui.core.edits.versions import RemoveVersion
 from metl_gui.core.progress import Watch
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import ProjectLockedError, UserError
-from metl_gui.ui.actions.shortcut_sheet import KeysDialog, KeySheet
-from metl_gui.ui.exports.dialog import ExportDialog
 from metl_gui.ui.jobs.jobs import JobOutcome
 from metl_gui.ui.palette.dialog import Glossary, Palette, PaletteEntry, entries_of
 from metl_gui.ui.project.text import version_words
@@ -29,13 +27,13 @@ from metl_gui.ui.shell.shutdown import closing, opening
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.dialogs import show
 from metl_gui.workbench.demo.sample import fresh_copy
-from metl_gui.workbench.exports.files import ExportResult
 from metl_gui.workbench.publishing.publication import live_state, published_states
 from metl_gui.workbench.review.assignments import checked_name
 from metl_gui.workbench.session import Workbench
 
 if TYPE_CHECKING:
     from metl_gui.ui.shell.window import Window
+    from metl_gui.workbench.exports.files import ExportResult
 
 T = TypeVar("T")
 
@@ -116,6 +114,8 @@ class WindowCommands(QObject):
 
     def ask_and_export(self) -> None:
         """Ask for a format and a place, and export what is published."""
+        from metl_gui.ui.exports.dialog import ExportDialog
+
         workbench = self._project.workbench
         if workbench is None:
             return
@@ -134,6 +134,12 @@ class WindowCommands(QObject):
         dialog.exported.connect(self._exported)
         self._project.opened.connect(dialog.close)
         dialog.open()
+
+    def export_picture(self) -> None:
+        """Ask for a place, and save a picture of the matrix that is worked in."""
+        from metl_gui.ui.exports.picture import export_picture
+
+        export_picture(self._window.context, self._window.map.sides.worked_in)
 
     def remove_version(self) -> None:
         """Remove the version selected in a tree, after naming what goes with it."""
@@ -204,10 +210,14 @@ class WindowCommands(QObject):
 
     def show_keys(self) -> None:
         """Show the sheet of keys."""
+        from metl_gui.ui.actions.shortcut_sheet import KeySheet
+
         show(KeySheet(self._window.actions_table.keymap, self._window))
 
     def change_keys(self) -> None:
         """Show the dialog in which actions get other keys."""
+        from metl_gui.ui.actions.shortcut_sheet import KeysDialog
+
         show(KeysDialog(self._window.actions_table.keymap, self._window))
 
     def show_glossary(self, word: str = "") -> None:

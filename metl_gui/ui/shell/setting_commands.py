@@ -8,8 +8,6 @@ from metl_gui.core.trees.nodes import Side
 from metl_gui.core.trees.trees import Tree
 from metl_gui.errors import UserError
 from metl_gui.ui.project.selection import NodeRef
-from metl_gui.ui.settings_dialogs.profiles_dialog import ProfilesDialog
-from metl_gui.ui.settings_dialogs.project_dialog import ProjectSettingsDialog
 from metl_gui.ui.settings_dialogs.schema_dialog import SchemaSettingsDialog
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.dialogs import show, show_about
@@ -44,6 +42,8 @@ class SettingCommands:
 
     def ask_of_project(self) -> None:
         """Show the settings of the project, and who works in this window."""
+        from metl_gui.ui.settings_dialogs.project_dialog import ProjectSettingsDialog
+
         window = self._window
         workbench = window.project.workbench
         if workbench is None:
@@ -55,6 +55,8 @@ class SettingCommands:
 
     def show_profiles(self, chosen: str = "", kind: ProfileKind = ProfileKind.SPARK) -> None:
         """Show the connection profiles: one of them first, or else the Spark that runs use now."""
+        from metl_gui.ui.settings_dialogs.profiles_dialog import ProfilesDialog
+
         window, box = self._window, self._window.run_page.setup.target
         dialog = ProfilesDialog(window.jobs, chosen or box.text.removeprefix(SIGN), window, kind=kind)
         dialog.changed.connect(window.run_page.targets.refresh)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.actions.table import EditCondition, always
-from metl_gui.ui.exports.picture import export_picture
 from metl_gui.ui.shell.action_rows.conditions import (
     WindowRow,
     all_of,
@@ -82,7 +81,7 @@ TABLE = (
         "export_picture",
         "File",
         "Export a picture of the matrix…",
-        does=lambda w: export_picture(w.context, w.map.sides.worked_in),
+        does=lambda w: w.commands.export_picture(),
     ),
     WindowRow("close", "File", "Close project", "Ctrl+W", lambda w: w.commands.close_project()),
     WindowRow("quit", "File", "Quit", "Ctrl+Q", lambda w: w.close(), always),

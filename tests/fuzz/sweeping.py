@@ -60,7 +60,7 @@ class Alone(Pair):
                 gathering.done = start
                 work.map(name, start, stop)
         self.driver._count()
-        self.hits += sum(gathering.by_version.values())
+        self.hits += sum(gathering.outcome(0).by_version.values())
 
 
 class _Sweep(_Batch):

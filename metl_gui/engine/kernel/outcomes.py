@@ -11,7 +11,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -19,15 +19,12 @@ from numpy.typing import NDArray
 
 from metl_gui.core.runs.records import RecordOutcome
 from metl_gui.engine.kernel.message_layout import Layout
+from metl_gui.engine.kernel.numbered_counts import Filled, NumberedCounts, added
 from metl_gui.engine.kernel.plan import BlockPlan
 from metl_gui.errors import RecordError
 from metl_gui.formats.hidden_values import Names, hidden
 from metl_gui.formats.json_text import NULL, quoted
 from metl_gui.formats.record_kind import RecordKind
-
-Filled: TypeAlias = "Counter[tuple[str, str, str]]"
-"""Messages in which a mapped attribute is not null, by entity, entity version and CDM path."""
-
 
 _DETAIL_LETTERS = 2000
 """Details may name what a hostile record is made of; the record itself stands beside them."""
@@ -64,8 +61,8 @@ class MappedBatch:
         set_aside: the records in the error store.
         by_skip: records without a row by kind.
         from_unreviewed: messages made by blocks that nobody has confirmed, by entity.
-        by_version: records whose version was told, whatever their fate, by ``schema@version``.
-        filled: see ``Filled``.
+        named_versions, named_filled: what the reference counted, see ``by_version`` and ``filled``.
+        numbered: what machine code counted of both.
         bytes_in: bytes of the records.
         hits: records that the compiled kernel mapped. The reference mapped the others.
 
@@ -88,8 +85,9 @@ class MappedBatch:
     set_aside: list[SetAside] = field(default_factory=list)
     by_skip: Counter[str] = field(default_factory=Counter)
     from_unreviewed: Counter[str] = field(default_factory=Counter)
-    by_version: Counter[str] = field(default_factory=Counter)
-    filled: Filled = field(default_factory=Counter)
+    named_versions: Counter[str] = field(default_factory=Counter)
+    named_filled: Filled = field(default_factory=Counter)
+    numbered: NumberedCounts = field(default_factory=NumberedCounts)
     bytes_in: int = 0
     hits: int = 0
 
@@ -131,8 +129,22 @@ class MappedBatch:
         text = self.text
         return b"".join([text[start:end] for start, end in ends])
 
+    @property
+    def by_version(self) -> Counter[str]:
+        """Records whose version was told, whatever their fate, by ``schema@version``."""
+        return added(self.named_versions, self.numbered.by_version())
+
+    @property
+    def filled(self) -> Filled:
+        """See ``Filled``."""
+        return added(self.named_filled, self.numbered.filled())
+
     def counts(self) -> dict[str, int | dict[str, int] | dict[str, dict[str, int]]]:
         """Return the counts under the names that a report uses."""
+        return {**self.brief_counts(), "by_version": dict(self.by_version), "by_attribute": self.by_attribute()}
+
+    def brief_counts(self) -> dict[str, int | dict[str, int]]:
+        """Return those of ``counts`` that are few, however many versions and attributes there are."""
         fates = np.bincount(self.fates, minlength=len(RecordOutcome)).tolist()
         by_entity = np.bincount(self.entities, minlength=len(self.entity_names)).tolist()
         return {
@@ -148,16 +160,19 @@ class MappedBatch:
             "by_entity": {name: count for name, count in zip(self.entity_names, by_entity, strict=True) if count},
             "by_reason": dict(Counter(row.reason for row in self.set_aside)),
             "by_skip": dict(self.by_skip),
-            "by_version": dict(self.by_version),
-            "by_attribute": self.by_attribute(),
         }
 
     def by_attribute(self) -> dict[str, dict[str, int]]:
         """Return ``filled`` as reports write it: CDM paths by ``entity@version``."""
-        found: dict[str, dict[str, int]] = {}
-        for (entity, version, path), count in self.filled.items():
-            found.setdefault(f"{entity}@{version}", {})[path] = count
-        return found
+        return by_attribute(self.filled)
+
+
+def by_attribute(filled: Filled) -> dict[str, dict[str, int]]:
+    """Return counts of filled attributes as reports write them: CDM paths by ``entity@version``."""
+    found: dict[str, dict[str, int]] = {}
+    for (entity, version, path), count in filled.items():
+        found.setdefault(f"{entity}@{version}", {})[path] = count
+    return found
 
 
 def error_row(error: RecordError, state: int, place: tuple[str, str, str], raw: bytes) -> bytes:
@@ -269,6 +284,7 @@ class BatchOutput:
         self.from_unreviewed: Counter[str] = Counter()
         self.by_version: Counter[str] = Counter()
         self.filled: Filled = Counter()
+        self.numbered = NumberedCounts()
         for name in ("text", *_OF_MESSAGES, "lengths"):
             if not _is_held_once(getattr(self, name)):
                 setattr(self, name, np.empty_like(getattr(self, name)))
@@ -333,8 +349,9 @@ class BatchOutput:
             set_aside=self.set_aside,
             by_skip=self.by_skip,
             from_unreviewed=self.from_unreviewed,
-            by_version=self.by_version,
-            filled=self.filled,
+            named_versions=self.by_version,
+            named_filled=self.filled,
+            numbered=self.numbered,
             bytes_in=bytes_in,
             hits=hits,
         )

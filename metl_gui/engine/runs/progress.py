@@ -49,12 +49,15 @@ class ProgressNotes:
         self.attempt = attempt
         self._next = time.monotonic() + INTERVAL_SECONDS
 
+    def is_due(self) -> bool:
+        """Return whether it is time for a line."""
+        return time.monotonic() >= self._next
+
     def note(self, tally: Tally, *, is_done: bool = False) -> None:
         """Append a line if it is time for one."""
-        now = time.monotonic()
-        if not is_done and now < self._next:
+        if not is_done and not self.is_due():
             return
-        self._next = now + INTERVAL_SECONDS
+        self._next = time.monotonic() + INTERVAL_SECONDS
         # A project may have 100,000 versions and attributes, and every note is kept with the run.
         is_wide = sum(map(len, tally.by_attribute.values())) > _ATTRIBUTES_NOTED
         brief = msgspec.structs.replace(tally, by_version={}, by_attribute={} if is_wide else tally.by_attribute)

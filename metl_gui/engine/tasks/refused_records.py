@@ -13,15 +13,46 @@ import msgspec
 
 from metl_gui.core.runs.report import Tally
 from metl_gui.engine.kernel.message_records import RecordBatch
-from metl_gui.engine.kernel.outcomes import MappedBatch, SetAside, error_row
+from metl_gui.engine.kernel.numbered_counts import CountSum
+from metl_gui.engine.kernel.outcomes import MappedBatch, SetAside, by_attribute, error_row
 from metl_gui.engine.mapping.kernel import Kernel
 from metl_gui.engine.sinks.sink import RejectedRecord
 from metl_gui.errors import RecordError
 
 
+def briefly_counted(outcome: MappedBatch) -> Tally:
+    """Return the counts of a batch without those of versions and attributes, which may be many."""
+    return msgspec.convert(outcome.brief_counts(), Tally)
+
+
 def counted(outcome: MappedBatch) -> Tally:
     """Return the counts of a batch."""
     return msgspec.convert(outcome.counts(), Tally)
+
+
+class RunningCounts:
+    """The counts of batches so far; those of versions and attributes stay numbers until somebody asks."""
+
+    def __init__(self) -> None:
+        self._tally = Tally()
+        self._numbered = CountSum()
+
+    def add(self, tally: Tally) -> None:
+        """Add the counts of a batch, all with names."""
+        self._tally.add(tally)
+
+    def add_mapped(self, tally: Tally, outcome: MappedBatch) -> None:
+        """Add the brief counts of a batch, and those of versions and attributes as it has them."""
+        self._tally.add(tally)
+        self._numbered.add_named(outcome.named_versions, outcome.named_filled)
+        self._numbered.add(outcome.numbered)
+
+    def total(self) -> Tally:
+        """Return what was counted so far."""
+        numbered = self._numbered
+        total = Tally(by_version=dict(numbered.by_version()), by_attribute=by_attribute(numbered.filled()))
+        total.add(self._tally)
+        return total
 
 
 def set_refused_aside(

@@ -36,7 +36,7 @@ from metl_gui.engine.sources.large_records import TOO_LARGE, LargeRecords, write
 from metl_gui.engine.staging.part_marks import PartMark, marks_of
 from metl_gui.engine.staging.read_places import ReadPlaces
 from metl_gui.engine.staging.sink import StageSink
-from metl_gui.engine.tasks.refused_records import counted, set_refused_aside
+from metl_gui.engine.tasks.refused_records import RunningCounts, briefly_counted, counted, set_refused_aside
 
 if TYPE_CHECKING:
     from confluent_kafka import Message
@@ -192,7 +192,7 @@ class TaskAttempt:
     def __init__(self, order: TaskOrder, kernel: Kernel, number: int, attempt: int) -> None:
         self.order = order
         self.kernel = kernel
-        self.tally = Tally()
+        self.counts = RunningCounts()
         name = f"part-{number:06d}-{attempt}"
         self.sink = _sink(order, kernel.plan, name)
         self.errors = SetAsideOutput(order, kernel.plan.state, name)
@@ -201,6 +201,11 @@ class TaskAttempt:
         self.sampler = Sampler(order.run.policy.samples if order.has_samples else 0)
         self.evictions = kernel.evictions - _dropped.pop(_key_of(order), 0)
         self.places = ReadPlaces() if isinstance(self.sink, StageSink) and not order.run.is_replay else None
+
+    @property
+    def tally(self) -> Tally:
+        """What was counted so far."""
+        return self.counts.total()
 
     def map(
         self, records: RecordBatch, large: LargeRecords | None = None, messages: Sequence[Message | None] = ()
@@ -215,9 +220,9 @@ class TaskAttempt:
         started = time.perf_counter_ns()
         outcome = self.kernel.map(records)
         elapsed_ns = time.perf_counter_ns() - started
-        tally = counted(outcome)
-        self._note_figures(tally.kernel, outcome, elapsed_ns)
         refused = self.sink.append(outcome) if self.sink else {}
+        tally = counted(outcome) if refused else briefly_counted(outcome)
+        self._note_figures(tally.kernel, outcome, elapsed_ns)
         for row in outcome.set_aside:
             self.errors.put(row, records, large, messages)
         if not self.sampler.has_enough(tally.by_entity):
@@ -226,18 +231,23 @@ class TaskAttempt:
             self.errors.put(row, records, None, messages)
         if self.places is not None:
             self.places.note(records)
-        self.tally.add(tally)
-        self.notes.note(self.tally)
+        if refused:
+            self.counts.add(tally)
+        else:
+            self.counts.add_mapped(tally, outcome)
+        if self.notes.is_due():
+            self.notes.note(self.tally)
 
     def end(self, notes: Sequence[str] = ()) -> TaskOutcome:
         """Write what is left and return what was counted, with notes on what was read."""
         errors = self.errors.close()
         parts = self.sink.close() if self.sink else []
         written = [*parts, *errors, *self.samples.close()]
-        self.notes.note(self.tally, is_done=True)
+        tally = self.tally
+        self.notes.note(tally, is_done=True)
         marks = marks_of(parts) if isinstance(self.sink, StageSink) else {}
         covered = self.places.ranges() if self.places is not None else []
-        return TaskOutcome(self.tally, written, list(notes), covered, marks)
+        return TaskOutcome(tally, written, list(notes), covered, marks)
 
     def _note_figures(self, figures: KernelFigures, outcome: MappedBatch, nanoseconds: int) -> None:
         kernel, records = self.kernel, len(outcome.fates)

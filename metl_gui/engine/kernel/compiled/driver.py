@@ -22,7 +22,8 @@ from metl_gui.engine.kernel.compiled.memory import IS_CHECKED, PADDING, allow
 from metl_gui.engine.kernel.compiled.message_writer import map_records
 from metl_gui.engine.kernel.compiled.tables import Tables, address_of, table_of
 from metl_gui.engine.kernel.message_records import MessageRecords, RecordBatch
-from metl_gui.engine.kernel.outcomes import BatchOutput, Filled
+from metl_gui.engine.kernel.numbered_counts import NumberedCounts
+from metl_gui.engine.kernel.outcomes import BatchOutput
 from metl_gui.engine.kernel.records import Int64Array
 from metl_gui.engine.kernel.reference import ReferenceKernel
 from metl_gui.formats.json_text import quoted
@@ -152,26 +153,15 @@ class Driver:
         """Add what machine code counted to the counts of the batch."""
         tables, gathering = self.tables, self.gathering
         counters = tables.counters
-        sent = [number for number in np.flatnonzero(counters).tolist() if number in tables.filled_by]
-        if sent:
-            filled = [tables.filled_by[number] for number in sent]
-            np.add.at(counters, np.concatenate(filled), np.repeat(counters[sent], [len(some) for some in filled]))
-            counters[sent] = 0
         counted = np.flatnonzero(counters)
-        of_values = tables.are_of_values[counted]
-        names = map(tables.filled_names.__getitem__, counted[of_values].tolist())
-        found: Filled = Counter(dict(zip(names, counters[counted[of_values]].tolist(), strict=True)))
-        others = counted[~of_values]
-        for number, count in zip(others.tolist(), counters[others].tolist(), strict=True):
-            kind, name = tables.counter_names[number]
-            if kind == "version":
-                gathering.by_version[name] += count
-            elif kind == "unreviewed":
-                gathering.from_unreviewed[name] += count
-            else:
-                gathering.by_skip[name] += count
-        gathering.filled.update(found)
+        counts = counters[counted]
         counters[counted] = 0
+        later = tables.are_named_later[counted]
+        gathering.numbered = NumberedCounts(tables.count_names, counted[later], counts[later])
+        for number, count in zip(counted[~later].tolist(), counts[~later].tolist(), strict=True):
+            kind, name = tables.counter_names[number]
+            of_kind = gathering.from_unreviewed if kind == "unreviewed" else gathering.by_skip
+            of_kind[name] += count
 
 
 class _Batch:

@@ -19,6 +19,7 @@ from metl_gui.engine.kernel.compiled import layout as at
 from metl_gui.engine.kernel.compiled.instructions import VECTOR
 from metl_gui.engine.kernel.compiled.lookup import hash_of, mix_pair, mix_program
 from metl_gui.engine.kernel.compiled.memory import IS_CHECKED, PADDING, allow
+from metl_gui.engine.kernel.numbered_counts import CountNames
 from metl_gui.formats.json_text import quoted
 from metl_gui.formats.record_wrapper import VALUE_NAMES, WRAPPER_NAMES
 
@@ -120,10 +121,9 @@ class Tables:
             self.facts.extend([*known, no_names, *_NOTHING_ELSE])
         self.heads[:] = 0
         self.counter_names: list[tuple[str, ...]] = []
-        self.filled_names: dict[int, tuple[str, str, str]] = {}
-        self.filled_by: dict[int, Numbers] = {}
+        self.count_names = CountNames()
         self.counters: Numbers = np.zeros(1024, np.int64)
-        self.are_of_values: NDArray[np.bool_] = np.zeros(1024, np.bool_)
+        self.are_named_later: NDArray[np.bool_] = np.zeros(1024, np.bool_)
         self._counter_numbers: dict[tuple[str, ...], int] = {}
         self.shapes = Hashed(at.SHAPE_BYTES // at.WORD, 1)
         self.sets = Hashed(at.SHAPE_BYTES // at.WORD, 1)
@@ -230,17 +230,26 @@ class Tables:
             self.counter_names.append(name)
             if number >= len(self.counters):
                 self.counters = np.concatenate((self.counters, np.zeros_like(self.counters)))
-                self.are_of_values = np.concatenate((self.are_of_values, np.zeros_like(self.are_of_values)))
+                later = self.are_named_later
+                self.are_named_later = np.concatenate((later, np.zeros_like(later)))
                 self._point()
-            if name[0] == "filled":
-                self.filled_names[number] = name[1], name[2], name[3]
-                self.are_of_values[number] = True
+            self.are_named_later[number] = self._is_named_later(number, name)
         return number
+
+    def _is_named_later(self, number: int, name: tuple[str, ...]) -> bool:
+        """Say whether a counter is one of those that there may be many of, whose names are noted then."""
+        names = self.count_names
+        names.size = number + 1
+        if name[0] == "filled":
+            names.filled[number] = name[1], name[2], name[3]
+        elif name[0] == "version":
+            names.versions[number] = name[1]
+        return name[0] in ("filled", "version", "sent")
 
     def sent_counter(self, filled: Sequence[int]) -> int:
         """Return the number of a counter of messages, each of which stands for one in each of some other counters."""
         number = self.counter("sent", ",".join(map(str, filled)))
-        self.filled_by[number] = np.array(filled, np.int64)
+        self.count_names.sent[number] = np.array(filled, np.int64)
         return number
 
     def add_shape(self, role: int, facts: Sequence[int]) -> bool:

@@ -78,17 +78,17 @@ def _register_entity(commands: Commands) -> None:
     add_project(entity)
     actions = entity.add_subparsers(dest="action", metavar="ACTION", required=True)
     show = actions.add_parser("show", help="list the attributes of an entity, or of all", allow_abbrev=False)
-    show.add_argument("entity", metavar="ENTITY", nargs="?")
+    show.add_argument("entity", metavar="ENTITY", nargs="?", help="by any of its names; all without it")
     show.set_defaults(run=run_entity_show)
     add = actions.add_parser(
         "add", help="add an entity; to one that is there, attributes as its next version", allow_abbrev=False
     )
-    add.add_argument("entity", metavar="ENTITY")
+    add.add_argument("entity", metavar="ENTITY", help="the name of a new one, or one that is there")
     add.add_argument("--attribute", action="extend", nargs="+", default=[], metavar=_FORM, help="amount:number!")
     add.add_argument("--key", nargs="+", metavar="PATH", help=_KEY)
     add.set_defaults(run=run_entity_add)
     change = actions.add_parser("change", help="make the next version of an entity", allow_abbrev=False)
-    change.add_argument("entity", metavar="ENTITY")
+    change.add_argument("entity", metavar="ENTITY", help="by any of its names")
     for option, form, words in (
         ("--add", _FORM, "add attributes"),
         ("--remove", "PATH", "remove attributes"),
@@ -104,8 +104,8 @@ def _register_entity(commands: Commands) -> None:
     rename = actions.add_parser(
         "rename", help="give an entity another name; the old one finds it, too", allow_abbrev=False
     )
-    rename.add_argument("entity", metavar="ENTITY")
-    rename.add_argument("name", metavar="NAME")
+    rename.add_argument("entity", metavar="ENTITY", help="by any of its names")
+    rename.add_argument("name", metavar="NAME", help="what it is called from now on")
     rename.set_defaults(run=run_entity_rename)
     for parser in (add, change):
         parser.add_argument("--label", metavar="V", help="the new version's label, the next number by default")

@@ -107,6 +107,11 @@ class CountSum:
         """Return the messages by attribute."""
         return added(self._filled, self._numbered().filled())
 
+    @property
+    def most_attributes(self) -> int:
+        """How many attributes ``filled`` may name."""
+        return len(self._filled) + len(self._names.filled)
+
     def _numbered(self) -> NumberedCounts:
         numbers = np.flatnonzero(self._totals)
         return NumberedCounts(self._names, numbers, self._totals[numbers])

@@ -23,7 +23,8 @@ from metl_gui.own_files import open_file
 
 INTERVAL_SECONDS = 0.25
 
-_ATTRIBUTES_NOTED = 500
+ATTRIBUTES_NOTED = 500
+"""A note names attributes where there are so many at most: it is kept with the run."""
 
 
 class TaskProgress(msgspec.Struct, frozen=True):
@@ -59,7 +60,7 @@ class ProgressNotes:
             return
         self._next = time.monotonic() + INTERVAL_SECONDS
         # A project may have 100,000 versions and attributes, and every note is kept with the run.
-        is_wide = sum(map(len, tally.by_attribute.values())) > _ATTRIBUTES_NOTED
+        is_wide = sum(map(len, tally.by_attribute.values())) > ATTRIBUTES_NOTED
         brief = msgspec.structs.replace(tally, by_version={}, by_attribute={} if is_wide else tally.by_attribute)
         line = msgspec.json.encode(TaskProgress(self.task, self.attempt, is_done, brief)) + b"\n"
         # Notes are for people who wait: a full disk or a share that is away fails where records are written.

@@ -54,6 +54,17 @@ class RunningCounts:
         total.add(self._tally)
         return total
 
+    def note(self, most: int) -> Tally:
+        """Return what was counted so far, without versions, and without attributes where more may be named.
+
+        Args:
+            most: attributes that are named.
+        """
+        is_wide = self._numbered.most_attributes > most
+        found = Tally(by_attribute={} if is_wide else by_attribute(self._numbered.filled()))
+        found.add(self._tally)
+        return found
+
 
 def set_refused_aside(
     tally: Tally, refused: Mapping[int, RejectedRecord], kernel: Kernel, records: RecordBatch

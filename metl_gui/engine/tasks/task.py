@@ -28,7 +28,7 @@ from metl_gui.engine.kernel.message_records import RecordBatch
 from metl_gui.engine.kernel.outcomes import MappedBatch, SetAside, hidden_row
 from metl_gui.engine.kernel.plan import Plan
 from metl_gui.engine.mapping.kernel import Kernel
-from metl_gui.engine.runs.progress import ProgressNotes
+from metl_gui.engine.runs.progress import ATTRIBUTES_NOTED, ProgressNotes
 from metl_gui.engine.sinks.jsonl import JsonlParts, JsonlSink
 from metl_gui.engine.sinks.parquet import ParquetSink
 from metl_gui.engine.sinks.sink import Sink
@@ -236,7 +236,7 @@ class TaskAttempt:
         else:
             self.counts.add_mapped(tally, outcome)
         if self.notes.is_due():
-            self.notes.note(self.tally)
+            self.notes.note(self.counts.note(ATTRIBUTES_NOTED))
 
     def end(self, notes: Sequence[str] = ()) -> TaskOutcome:
         """Write what is left and return what was counted, with notes on what was read."""

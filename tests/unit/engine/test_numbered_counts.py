@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+import msgspec
 import pytest
 
 from metl_gui.core.runs.report import Tally
@@ -26,6 +27,8 @@ def test_what_tasks_add_up_is_what_the_batches_counted(choice: Choice) -> None:
         wanted.add(counted(outcome))
         seen.append(running.total().by_attribute["one@1"]["no"])
     assert running.total() == wanted
+    assert running.note(3) == msgspec.structs.replace(wanted, by_version={})
+    assert running.note(2) == msgspec.structs.replace(wanted, by_version={}, by_attribute={})
     assert wanted.by_attribute == {"one@1": {"no": 15, "who.name": 10}, "two@7": {"title": 10}}
     assert (wanted.by_version, seen) == ({"s.a.t@1": 15}, [3, 7, 9, 10, 15])
 

@@ -9,12 +9,21 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import msgspec
-from confluent_kafka import OFFSET_BEGINNING, Consumer, IsolationLevel, KafkaException, Producer, TopicPartition
+from confluent_kafka import (
+    OFFSET_BEGINNING,
+    Consumer,
+    IsolationLevel,
+    KafkaError,
+    KafkaException,
+    Producer,
+    TopicPartition,
+)
 from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec  # type: ignore[attr-defined]
 
 from metl_gui.core.runs.kafka import KafkaAddress, KafkaServers
@@ -137,9 +146,23 @@ class LaneWorld:
         )
 
     def make(self, topic: str, partitions: int = 2, settings: dict[str, str] | None = None) -> None:
-        """Make a topic."""
+        """Make a topic, and make it anew where a client of an earlier world asked for it after it was deleted.
+
+        A broker makes what a producer asks for, and a producer asks for its topics until it is gone.
+        """
         new: Any = NewTopic
-        self.admin.create_topics([new(topic, partitions, 1, config=settings or {})])[topic].result()
+        wanted = new(topic, partitions, 1, config=settings or {})
+        end = time.monotonic() + SECONDS
+        while True:
+            try:
+                self.admin.create_topics([wanted])[topic].result()
+            except KafkaException as error:
+                if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS or time.monotonic() > end:
+                    raise
+                with suppress(KafkaException):  # it may be gone by now
+                    self.admin.delete_topics([topic])[topic].result()
+            else:
+                return
 
     def order(self, plan: bytes, state: int = 7, **others: Any) -> LaneOrder:
         """Ask for the lane, and make what it needs; the others are of the order or of the run."""

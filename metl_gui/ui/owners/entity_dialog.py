@@ -235,7 +235,10 @@ class EntityDialog(FittedDialog):
 
     def _show_entity(self) -> None:
         newest = self._document.cdm.newest(self._entity) if self._entity != NEW_ENTITY else None
-        self.table.show_attributes(declared(newest) if newest is not None else (), (newest.key if newest else ()) or ())
+        if newest is None:
+            self.table.show_attributes(())
+        else:
+            self.table.show_attributes(declared(newest), newest.key or ())
         self._is_touched = False
         self.name.setVisible(self._entity == NEW_ENTITY)
         if self.table.rows:

@@ -162,21 +162,15 @@ def _note(transition: Transition) -> str:
 
 
 def _rekeyed(transition: Transition) -> Iterator[str]:
-    ids = {id_ for side, id_ in _changed_schemas(transition) if side is Side.CDM}
-    for id_ in ids:
-        before, after = transition.before.cdm, transition.after.cdm
+    """Name the entities that are there before and after and have another key."""
+    before, after = transition.before.cdm, transition.after.cdm
+    changed = (change.after or change.before for change in transition.change.versions if change.side is Side.CDM)
+    for id_ in {version.schema_id for version in changed if version is not None}:
         if before.find_schema(id_) is None or after.find_schema(id_) is None:
             continue
-        keys = {(newest.key or ()) for tree in (before, after) if (newest := tree.newest(id_)) is not None}
+        keys = {newest.key or () for tree in (before, after) if (newest := tree.newest(id_)) is not None}
         if len(keys) > 1:
             yield after.schema(id_).name
-
-
-def _changed_schemas(transition: Transition) -> Iterator[tuple[Side, int]]:
-    for change in transition.change.versions:
-        version = change.after or change.before
-        if version is not None:
-            yield change.side, version.schema_id
 
 
 def _by_own_key(document: Document, entity: str) -> Iterator[str]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from metl_gui.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class GlossaryTerm:
+class GlossaryTerm(Value):
     """A word and what it means, in one sentence without a full stop."""
 
     word: str

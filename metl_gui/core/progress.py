@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 from metl_gui.errors import RunCancelled
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a piece of work is.
+class Progress(NamedTuple):
+    """How far a piece of work is. It is a tuple, as the help of commands loads it and nothing from elsewhere.
 
     Args:
         text: what is being done, for people.

@@ -12,10 +12,10 @@ import bz2
 import lzma
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import IO
 
 from metl_gui.errors import SchemaError
+from metl_gui.values import Value
 
 MAGIC = b"Obj\x01"
 SYNC_BYTES = 16
@@ -27,8 +27,7 @@ _LONG_BYTES = 10
 _PIECE_BYTES = 2**20
 
 
-@dataclass(frozen=True, slots=True)
-class Header:
+class Header(Value):
     """The head of a file.
 
     Args:
@@ -44,8 +43,7 @@ class Header:
     size_bytes: int
 
 
-@dataclass(frozen=True, slots=True)
-class AvroBlock:
+class AvroBlock(Value):
     """Some records in a row.
 
     Args:

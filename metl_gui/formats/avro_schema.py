@@ -11,7 +11,6 @@ those that the Avro converter writes.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from metl_gui.core.trees import schema_names
@@ -19,6 +18,7 @@ from metl_gui.core.trees.declarations import AttributeDeclaration, KeyPaths
 from metl_gui.core.trees.paths import escape
 from metl_gui.formats import connect_schema
 from metl_gui.formats.avro_types import AvroField, AvroType, refusal
+from metl_gui.values import Value
 
 UNION = "io.confluent.connect.avro.Union"
 """Connect name of the struct that several alternatives become: a member for each, all but one of them null."""
@@ -52,8 +52,7 @@ _ROWLESS_KEYS = (".ServerNameKey", ".MessageKey", ".TransactionMetadataKey", ".S
 _Connect: TypeAlias = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class AvroRow:
+class AvroRow(Value):
     """What an Avro schema says of the rows of a table.
 
     Args:

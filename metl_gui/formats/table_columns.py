@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from metl_gui.values import Value
 
 
 class Form(StrEnum):
@@ -17,8 +18,7 @@ class Form(StrEnum):
     """As JSON."""
 
 
-@dataclass(frozen=True, slots=True)
-class TableColumn:
+class TableColumn(Value):
     """One column.
 
     Args:

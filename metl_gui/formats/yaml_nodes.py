@@ -6,12 +6,13 @@ Anchors, aliases and tags are refused: nothing that people write here needs them
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TypeAlias
 
+import msgspec
 import yaml
 
 from metl_gui.errors import SchemaError
+from metl_gui.values import Value
 
 MAX_BYTES = 1 << 20
 MAX_NESTING = 16
@@ -20,8 +21,7 @@ MAX_VALUES = 100_000
 _TEXT_TAGS = (None, "!", "tag:yaml.org,2002:str")
 
 
-@dataclass(frozen=True, slots=True)
-class Scalar:
+class Scalar(Value):
     """A text.
 
     Args:
@@ -40,20 +40,18 @@ class Scalar:
         return self.is_plain and self.text in ("", "~", "null", "Null", "NULL")
 
 
-@dataclass(frozen=True, slots=True)
-class Sequence:
+class Sequence(Value):
     """A list."""
 
     line: int
-    items: list[Node] = field(default_factory=list)
+    items: list[Node] = msgspec.field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
-class Mapping:
+class Mapping(Value):
     """Pairs, in the order of the text; no key stands there twice."""
 
     line: int
-    pairs: list[tuple[Scalar, Node]] = field(default_factory=list)
+    pairs: list[tuple[Scalar, Node]] = msgspec.field(default_factory=list)
 
     def get(self, key: str) -> Node | None:
         """Return the value of a key, ``None`` where there is none."""

@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from metl_gui.core.edits.ignored import checked_reason
 from metl_gui.core.edits.settings import ENTITY_SETTINGS, SCHEMA_SETTINGS, check_setting

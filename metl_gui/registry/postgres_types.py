@@ -8,9 +8,9 @@ Source: docs/reference/cdc.md, "Types"; *observed* where that is silent (arrays,
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
 
 from metl_gui.errors import SchemaError
+from metl_gui.values import Value
 
 _DEBEZIUM, _CONNECT = "io.debezium.", "org.apache.kafka.connect.data."
 DECIMAL = f"{_CONNECT}Decimal"
@@ -22,8 +22,7 @@ _MILLI_DIGITS = 3
 _MICRO_DIGITS = 6
 
 
-@dataclass(frozen=True, slots=True)
-class ConnectType:
+class ConnectType(Value):
     """The type of an attribute.
 
     Args:
@@ -37,8 +36,7 @@ class ConnectType:
     scale: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Modes:
+class Modes(Value):
     """How a connector was told to write values, named as its settings with ``_`` for the dots; its defaults here.
 
     Args:
@@ -66,7 +64,7 @@ _CHOICES: Mapping[str, tuple[str, ...]] = {
     "hstore_handling_mode": ("json", "map"),
     "interval_handling_mode": ("numeric", "string"),
 }  # fmt: skip
-MODE_SETTINGS = tuple(field.name.replace("_", ".") for field in fields(Modes))
+MODE_SETTINGS = tuple(name.replace("_", ".") for name in Modes.__struct_fields__)
 """The settings of a connector that change what its schemas say."""
 
 

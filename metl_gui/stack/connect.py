@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 import zipfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -17,6 +16,7 @@ from metl_gui.stack.jars import Artifact, JarSet, fetch
 from metl_gui.stack.java_server import JavaServer
 from metl_gui.stack.kafka import KAFKA_JARS, KafkaBroker, write_properties
 from metl_gui.stack.postgres import CAPTURER, PostgresServer
+from metl_gui.values import Value
 
 CONVERTER_JARS = JarSet(
     "apicurio-converter",
@@ -32,8 +32,7 @@ _LOOK_SECONDS = 0.1
 _RUNNING_SECONDS = 60
 
 
-@dataclass(frozen=True, slots=True)
-class Connector:
+class Connector(Value):
     """One connector of a worker.
 
     Args:

@@ -17,7 +17,6 @@ import tarfile
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from math import inf
 from pathlib import Path
@@ -29,6 +28,7 @@ from metl_gui.file_locks import lock
 from metl_gui.own_files import cache_folder, close_all, is_only_ours, make_folder, open_file, write_file
 from metl_gui.packaged import resources
 from metl_gui.stack import component, guard
+from metl_gui.values import Value
 
 _PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1"
 _FETCHED = re.compile(r"Downloaded from .*\(([\d.]+) ([kMG]?B) at")
@@ -41,8 +41,7 @@ _PINS = "jars.sha256"
 _STRICT = "--strict-checksums"
 
 
-@dataclass(frozen=True, slots=True)
-class Artifact:
+class Artifact(Value):
     """One thing on Maven Central.
 
     Args:
@@ -65,8 +64,7 @@ class Artifact:
         return ":".join(filter(None, (self.group, self.name, self.version, self.kind, self.classifier)))
 
 
-@dataclass(frozen=True, slots=True)
-class JarSet:
+class JarSet(Value):
     """What one program is made of.
 
     Args:

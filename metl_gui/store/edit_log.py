@@ -18,15 +18,16 @@ from __future__ import annotations
 import sqlite3
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from metl_gui.core.changes.draft import BlockChange, ChangeSet, ModelChange, SchemaChange, Transition, VersionChange
 from metl_gui.core.edits.titles import group_title
 from metl_gui.errors import BugError
 from metl_gui.store.rows.packed_changes import LogFilter, opener, pack_change, read_change, unpack_changes
+from metl_gui.values import Value
 
 WINDOW = "window"
 COMMAND = "command"
@@ -46,8 +47,7 @@ _EDITS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class LoggedEdit:
+class LoggedEdit(Value):
     """One state of the history.
 
     Args:
@@ -74,8 +74,7 @@ class LoggedEdit:
     is_cut: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class LoggedGroup:
+class LoggedGroup(Value):
     """The edits of one gesture or command, to be taken back together.
 
     Args:
@@ -307,8 +306,7 @@ UNION SELECT state FROM runs WHERE state IS NOT NULL
 """
 
 
-@dataclass(frozen=True, slots=True)
-class RetentionPolicy:
+class RetentionPolicy(Value):
     """What compaction leaves as it is, beside the states with a name or a use.
 
     Args:

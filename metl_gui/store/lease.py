@@ -7,11 +7,11 @@ import socket
 import sqlite3
 import time
 import uuid
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 from metl_gui.errors import ProjectLockedError
+from metl_gui.values import Value
 
 FAR_SILENCE_MS = 120_000
 """After this long without a heartbeat an editor on another computer counts as gone."""
@@ -22,8 +22,7 @@ HIDDEN = "hidden"
 """The start of a process that is there but cannot be looked at."""
 
 
-@dataclass(frozen=True, slots=True)
-class LeaseHolder:
+class LeaseHolder(Value):
     """Who edits a project file.
 
     Args:

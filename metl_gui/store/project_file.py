@@ -11,11 +11,11 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import astuple
 from pathlib import Path
 from typing import Self, TypeAlias
 
 import msgspec
+from msgspec.structs import astuple
 
 from metl_gui.core.changes.draft import ChangeSet, EditContext, Transition
 from metl_gui.core.changes.rewind import rewound

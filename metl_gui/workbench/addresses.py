@@ -7,19 +7,18 @@ both sides of the dot may contain dots. Every look-up that fails says which name
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from metl_gui.core.matrix.blocks import Block, BlockKey, Element
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Attribute, Schema, Side, Version
 from metl_gui.errors import EditError, near_names
+from metl_gui.values import Value
 from metl_gui.workbench.json_results import JsonResult
 
 _NOUNS = {Side.EXTRACTION: "schema", Side.CDM: "entity"}
 _PLURALS = {Side.EXTRACTION: "schemas", Side.CDM: "entities"}
 
 
-@dataclass(frozen=True, slots=True)
 class BlockName(JsonResult):
     """A block by the names of its ends."""
 
@@ -32,8 +31,7 @@ class BlockName(JsonResult):
         return f"{self.schema}@{self.version}:{self.entity}@{self.entity_version}"
 
 
-@dataclass(frozen=True, slots=True)
-class ElementName:
+class ElementName(Value):
     """An element by the dotted paths of its ends."""
 
     from_path: str

@@ -16,15 +16,17 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from metl_gui.engine.execution import kept_session
 from metl_gui.engine.kernel.compiled import build
 from metl_gui.engine.spark import class_archive
 from metl_gui.engine.spark.java import find_java
 from metl_gui.errors import SetupError
+from metl_gui.values import Value
 
 QT_LIBRARIES = {
     "libEGL.so.1": "libegl1",
@@ -81,8 +83,7 @@ print(json.dumps(missing))
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(Value):
     """One thing that was looked for.
 
     Args:
@@ -109,8 +110,7 @@ class Check:
         return told | {"needed": self.is_needed}
 
 
-@dataclass(frozen=True, slots=True)
-class Examination:
+class Examination(Value):
     """All checks of one look at this computer."""
 
     checks: tuple[Check, ...]

@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass
 from enum import Enum
 from pathlib import Path
 from typing import Any
 
+from metl_gui.values import Value
 
-class JsonResult:
+
+class JsonResult(Value):
     """A frozen result that is written as its fields; one whose document has other keys says so in ``as_json``."""
-
-    __slots__ = ()
 
     def as_json(self) -> dict[str, Any]:
         """Return the document."""
         return _fields(self)
 
 
-def _fields(value: Any) -> dict[str, Any]:
-    return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+def _fields(value: Value) -> dict[str, Any]:
+    return {name: _plain(getattr(value, name)) for name in value.__struct_fields__}
 
 
 def _plain(value: Any) -> Any:
     if hasattr(value, "as_json"):
         return value.as_json()
-    if is_dataclass(value):
+    if isinstance(value, Value):
         return _fields(value)
     if isinstance(value, dict):
         return {_plain(name): _plain(each) for name, each in value.items()}

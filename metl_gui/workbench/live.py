@@ -18,7 +18,6 @@ import tempfile
 import threading
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
@@ -33,6 +32,7 @@ from metl_gui.stack.jars import Artifact, JarSet, fetch, find_maven
 from metl_gui.stack.kafka import KAFKA_JARS, KafkaBroker
 from metl_gui.stack.postgres import PACKAGE, PostgresServer, SqlSession, find_programs
 from metl_gui.stack.server_archives import has_archives, make_archives
+from metl_gui.values import Value
 from metl_gui.workbench.doctor import Check, Examination, check_java, examine, mend, with_command
 
 Capture: TypeAlias = Connector
@@ -247,8 +247,7 @@ _LAST_SECONDS = 60.0
 _STEPS = 6
 
 
-@dataclass(frozen=True, slots=True)
-class Release:
+class Release(Value):
     """A new release of one of its services.
 
     Args:
@@ -341,8 +340,7 @@ class Shop:
         session.close()
 
 
-@dataclass(frozen=True, slots=True)
-class Servers:
+class Servers(Value):
     """Servers that run.
 
     Args:
@@ -405,8 +403,7 @@ def fetch_jdbc_driver(watch: Watch) -> Path:
     return next(fetch(JDBC_JARS, watch).glob("postgresql-*.jar"))
 
 
-@dataclass(frozen=True, slots=True)
-class GuardedProcess:
+class GuardedProcess(Value):
     """A process of the demo beside its servers, which another one ends when this one is gone.
 
     Args:

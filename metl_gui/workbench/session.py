@@ -11,11 +11,13 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from typing import Any, Self
+
+from msgspec.structs import replace
 
 from metl_gui.core.changes.draft import ChangeSet, Edit, EditContext, Transition, perform
 from metl_gui.core.edits.revert import Revert

@@ -7,7 +7,8 @@ docs/reference/commands.md, "metl remove".
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+from msgspec.structs import replace
 
 from metl_gui.core.edits.settings import SetSettings
 from metl_gui.core.edits.versions import RemoveVersion
@@ -34,7 +35,6 @@ KNOWN: dict[str, tuple[str, ...]] = {
 """The settings by name, with their values, the default first; how many runs are kept is any number."""
 
 
-@dataclass(frozen=True, slots=True)
 class ProjectSettings(JsonResult):
     """The settings of a project.
 
@@ -99,7 +99,6 @@ def _kept_runs(value: str) -> str:
 _PATH_SETTINGS = ("version_field",)
 
 
-@dataclass(frozen=True, slots=True)
 class SettingsResult(JsonResult):
     """The settings of a schema or entity after a change, those at their default left out.
 
@@ -117,7 +116,6 @@ class SettingsResult(JsonResult):
     removed: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
 class Removal(JsonResult):
     """What went with a version.
 

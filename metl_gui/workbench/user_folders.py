@@ -11,7 +11,6 @@ jump and numbers that are used again mislead nobody. Elsewhere its heartbeat cou
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import hashlib
 import logging
 import os
@@ -83,7 +82,7 @@ def read_facts(folder: Path) -> ProcessFacts | None:
 
 def write_facts(folder: Path, facts: ProcessFacts) -> ProcessFacts:
     """Say that the process lives, and how far it is; whole or not at all."""
-    holder = dataclasses.replace(facts.holder, heartbeat_ms=time.time_ns() // 1_000_000)
+    holder = msgspec.structs.replace(facts.holder, heartbeat_ms=time.time_ns() // 1_000_000)
     facts = msgspec.structs.replace(facts, holder=holder, beats=facts.beats + 1)
     atomic_write(folder / PROCESS, msgspec.json.encode(facts))
     return facts

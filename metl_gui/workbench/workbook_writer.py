@@ -11,7 +11,6 @@ import shutil
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
@@ -19,6 +18,7 @@ from typing import IO, Any, TypeAlias
 
 from metl_gui.core.progress import UNWATCHED, Watch
 from metl_gui.registry.tables.cells import has_formula
+from metl_gui.values import Value
 
 _Sheet: TypeAlias = Any
 """A sheet that is written as its rows come, which the stubs know only half of."""
@@ -34,8 +34,7 @@ _LAST_ROW = 1_048_576
 _EARLIEST = (1980, 1, 1, 0, 0, 0)  # before that a packed file knows no moment
 
 
-@dataclass(frozen=True, slots=True)
-class SheetColumn:
+class SheetColumn(Value):
     """One column of a sheet.
 
     Args:
@@ -62,8 +61,7 @@ Row = tuple[str | int, ...]
 """A text or whole number for each column."""
 
 
-@dataclass(frozen=True, slots=True)
-class SheetPlan:
+class SheetPlan(Value):
     """One sheet: columns, and rows with a text or whole number for each of them, read once."""
 
     name: str

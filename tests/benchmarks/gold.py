@@ -8,12 +8,15 @@ file lists both sides in one order, which no warehouse promises.
 from __future__ import annotations
 
 import csv
+import dataclasses
 import random
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
+
+from msgspec.structs import replace
 
 from metl_gui.core.changes.draft import perform
 from metl_gui.core.edits.composite import CompositeEdit
@@ -89,7 +92,11 @@ def perturbed(seed: int = SEED, *, is_heavy: bool = False) -> tuple[Table, ...]:
     for table in tables():
         new = perturb(table.schema, [a.path for a in table.sources], seed, is_heavy=is_heavy)
         sources = tuple(replace(a, path=new[a.path], doc="") for a in table.sources)
-        found.append(replace(table, sources=sources, pairs={new[path]: column for path, column in table.pairs.items()}))
+        found.append(
+            dataclasses.replace(
+                table, sources=sources, pairs={new[path]: column for path, column in table.pairs.items()}
+            )
+        )
     return tuple(found)
 
 

@@ -11,7 +11,9 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from msgspec.structs import replace
 
 from metl_gui.core.trees.declarations import AttributeDeclaration
 from metl_gui.core.trees.paths import join, split

@@ -12,10 +12,11 @@ import time
 import zlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from metl_gui.core.changes.draft import Edit, perform
 from metl_gui.core.edits.elements import SetElements

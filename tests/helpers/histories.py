@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from random import Random
 
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from metl_gui.core.changes.draft import Edit
 from metl_gui.core.edits.composite import CompositeEdit

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from metl_gui.core.runs.events import EngineEvent, RunProgressed, RunStarted, encode_event
 from metl_gui.core.runs.report import KernelFigures, RunReport, Tally, bucket_of, check_sums

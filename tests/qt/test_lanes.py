@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -239,7 +239,7 @@ def test_a_lane_that_is_over_is_shown_again_from_the_history(window: Window) -> 
 
 def lane_of(run: LiveRun, **more: object) -> Lane:
     agreed = CoordinationStatus(8, None, is_frozen=False, frozen_by="", members=(), taken_up={"g": (7, 8)})
-    return Lane(run, "g", KafkaServers(bootstrap="h:1"), dataclasses.replace(agreed, **more))  # type: ignore[arg-type]
+    return Lane(run, "g", KafkaServers(bootstrap="h:1"), msgspec.structs.replace(agreed, **more))
 
 
 def back(partition: int, position: int, to: int, from_ms: int | None = None) -> PartitionReset:
@@ -260,7 +260,7 @@ def test_what_freezing_and_following_do_is_said_before_they_are_done(
     def frozen(_lane: Lane) -> CoordinationStatus:
         done.append("freeze")
         assert lane.agreement is not None
-        return dataclasses.replace(lane.agreement, is_frozen=True, frozen_by="Ada")
+        return msgspec.structs.replace(lane.agreement, is_frozen=True, frozen_by="Ada")
 
     later = lane_of(attached.run, is_frozen=True, frozen_by="Ada", pending=9)
     monkeypatch.setattr(dialogs, "ask", answer)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import duckdb
 import pytest
+from msgspec.structs import replace
 
 from metl_gui.core.runs.run_spec import SourceSpec
 from metl_gui.engine.execution.client import SparkProcess

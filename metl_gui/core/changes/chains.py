@@ -7,8 +7,9 @@ entity, so a chain runs over both. Source: docs/architecture/model.md, "Algorith
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from metl_gui.core.changes.draft import Draft
 from metl_gui.core.matrix.blocks import Block, BlockKey, Element, Loss

@@ -6,8 +6,9 @@ The change is what the store writes, what undo turns round and what the window r
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from typing import Protocol
+
+from msgspec.structs import replace
 
 from metl_gui.core.changes.second_person import awaiting_second, is_own_confirmation
 from metl_gui.core.matrix.blocks import Block, BlockKey, Element
@@ -17,10 +18,10 @@ from metl_gui.core.trees.nodes import Schema, Side, Version
 from metl_gui.core.trees.trees import ReadableTree
 from metl_gui.core.warehouse_model import Model
 from metl_gui.errors import EditError
+from metl_gui.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class EditContext:
+class EditContext(Value):
     """Who makes an edit, and when (milliseconds since 1970).
 
     Args:
@@ -34,8 +35,11 @@ class EditContext:
     needs_second: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class SchemaChange:
+UNSTAMPED = EditContext()
+"""Of edits of nobody, at no moment."""
+
+
+class SchemaChange(Value):
     """A schema or entity before and after; ``None`` where it did not exist."""
 
     side: Side
@@ -44,8 +48,7 @@ class SchemaChange:
     after: Schema | None
 
 
-@dataclass(frozen=True, slots=True)
-class VersionChange:
+class VersionChange(Value):
     """A version before and after; ``None`` where it did not exist."""
 
     side: Side
@@ -54,8 +57,7 @@ class VersionChange:
     after: Version | None
 
 
-@dataclass(frozen=True, slots=True)
-class BlockChange:
+class BlockChange(Value):
     """A block before and after; ``None`` where it did not exist."""
 
     key: BlockKey
@@ -63,8 +65,7 @@ class BlockChange:
     after: Block | None
 
 
-@dataclass(frozen=True, slots=True)
-class ModelChange:
+class ModelChange(Value):
     """A warehouse model before and after; ``None`` where it did not exist."""
 
     name: str
@@ -72,8 +73,7 @@ class ModelChange:
     after: Model | None
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeSet:
+class ChangeSet(Value):
     """Everything that one edit replaced, each part once."""
 
     schemas: tuple[SchemaChange, ...] = ()
@@ -96,8 +96,7 @@ class ChangeSet:
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Transition:
+class Transition(Value, eq=False):
     """One committed edit: state i, state i+1 and what differs."""
 
     before: Document
@@ -316,7 +315,7 @@ class Edit(Protocol):
         """
 
 
-def perform(document: Document, edit: Edit, stamp: EditContext = EditContext()) -> Transition:
+def perform(document: Document, edit: Edit, stamp: EditContext = UNSTAMPED) -> Transition:
     """Apply an edit.
 
     Returns:

@@ -5,19 +5,18 @@ Order: by schema, version, entity.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from metl_gui.core.changes.draft import BlockChange, Transition
 from metl_gui.core.matrix.blocks import Block, BlockKey, Status
 from metl_gui.core.trees.nodes import Side, Version
+from metl_gui.values import Value
 
 Pair: TypeAlias = tuple[str, str]
 """An element by the paths of its source and its target."""
 
 
-@dataclass(frozen=True, slots=True)
-class BlockEffect:
+class BlockEffect(Value):
     """What becomes of one block.
 
     Args:

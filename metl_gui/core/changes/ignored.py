@@ -7,7 +7,8 @@ Source: docs/guide/mapping.md, "What is to do".
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from metl_gui.core.changes.draft import Draft
 from metl_gui.core.matrix.blocks import Block, Element

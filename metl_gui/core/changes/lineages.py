@@ -10,8 +10,9 @@ A split is A5 done again for one attribute: an element that an update carried ov
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from metl_gui.core.changes.chains import Restoring, restored, same_loss
 from metl_gui.core.changes.draft import Draft

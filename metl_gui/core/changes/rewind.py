@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from metl_gui.core.changes.draft import ChangeSet, Draft, EditContext
 from metl_gui.core.matrix.document import Document

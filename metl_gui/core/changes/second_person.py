@@ -11,9 +11,8 @@ object is made for the others. Source: docs/guide/teams.md, "A second person".
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
+from msgspec.structs import replace
 
 from metl_gui.core.matrix.blocks import Block, BlockKey, Status
 from metl_gui.core.matrix.matrix import STATUSES, Dpm

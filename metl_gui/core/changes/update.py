@@ -12,8 +12,9 @@ reviewed, and is unconfirmed again when that is answered.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from metl_gui.core.changes.draft import Draft
 from metl_gui.core.matrix.blocks import Block, BlockKey, Element, Loss, Status, Verdict

@@ -8,22 +8,23 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 from typing import TypeAlias
+
+from msgspec.structs import replace
 
 from metl_gui.core.matrix.blocks import Block, BlockKey, Element, Status, Verdict
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.matrix.node_matches import Matching
 from metl_gui.core.trees.nodes import Side, Version
 from metl_gui.errors import BugError
+from metl_gui.values import Value
 
 Pair: TypeAlias = tuple[str, str]
 """An element by the paths of its source and its target."""
 KeyPair: TypeAlias = tuple[BlockKey | None, BlockKey | None]
 
 
-@dataclass(frozen=True, slots=True)
-class BlockDifference:
+class BlockDifference(Value):
     """One block that differs.
 
     Args:
@@ -65,8 +66,7 @@ class BlockDifference:
     lost: tuple[Pair, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Sides:
+class _Sides(Value):
     """Two documents and which node of one is which of the other."""
 
     old: Document

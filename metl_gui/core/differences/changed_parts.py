@@ -9,7 +9,6 @@ Source: docs/architecture/model.md, "The table that is never built".
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -23,6 +22,7 @@ from metl_gui.core.matrix.node_matches import Matching
 from metl_gui.core.trees.columns import Longs, laid_out
 from metl_gui.core.trees.nodes import Side
 from metl_gui.core.trees.trees import Tree
+from metl_gui.values import Value
 
 SchemaPair: TypeAlias = tuple[int | None, int | None]
 """Ids of a schema or entity before and after."""
@@ -30,8 +30,7 @@ BlockPair: TypeAlias = tuple[BlockKey | None, BlockKey | None]
 """Keys of a block before and after."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChangedParts:
+class ChangedParts(Value):
     """What may differ; whatever is not named does not.
 
     Args:

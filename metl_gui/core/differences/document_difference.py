@@ -8,8 +8,6 @@ Source: docs/guide/teams.md, "Compare and merge".
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from metl_gui.core.differences.block_difference import BlockDifference, block_differences
 from metl_gui.core.differences.changed_parts import changed_parts
 from metl_gui.core.differences.model_difference import ModelDifference, model_differences
@@ -18,12 +16,12 @@ from metl_gui.core.matrix.document import Document
 from metl_gui.core.matrix.node_matches import Matching, SameIds, by_names
 from metl_gui.core.project.project_data import ProjectDataDifference
 from metl_gui.core.trees.nodes import Side
+from metl_gui.values import Value
 
 __all__ = ["BlockDifference", "Difference", "ModelDifference", "TreeDifference", "compare", "compare_by_names"]
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(Value):
     """What differs between two documents, and between what two projects keep beside their states."""
 
     blocks: tuple[BlockDifference, ...] = ()

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.warehouse_model import Model, Table, plain
+from metl_gui.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class ModelDifference:
+class ModelDifference(Value):
     """One thing that differs between two models.
 
     Args:

@@ -6,7 +6,6 @@ Cost: linear in the columns of both; a value of Python only for distinct texts a
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
 
@@ -17,6 +16,7 @@ from metl_gui.core.matrix.node_matches import Matching
 from metl_gui.core.trees.nodes import Schema, Side
 from metl_gui.core.trees.trees import Tree, TreeBase
 from metl_gui.core.trees.version_facts import as_columns
+from metl_gui.values import Value
 
 Ints: TypeAlias = NDArray[np.int32]
 Indices: TypeAlias = NDArray[np.intp]
@@ -29,8 +29,7 @@ def aligned(side: Side, before: Tree, after: Tree, matching: Matching) -> TreeAl
     return TreeAlignment(side, old, new, matching)
 
 
-@dataclass(frozen=True, eq=False)
-class TreeAlignment:
+class TreeAlignment(Value, eq=False, dict=True):
     """Two trees, and which part of the second is which of the first.
 
     Shape: as in ``TreeBase``: n versions and m attributes after.

@@ -7,7 +7,6 @@ A new version is told against the one before it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
@@ -15,6 +14,7 @@ from metl_gui.core.matrix.node_matches import Matching
 from metl_gui.core.trees.declarations import KeyPaths
 from metl_gui.core.trees.nodes import Attribute, Schema, Side, Version
 from metl_gui.core.trees.trees import Tree
+from metl_gui.values import Value
 
 AttributePair: TypeAlias = tuple[Attribute, Attribute]
 
@@ -40,8 +40,7 @@ class TreeKind(StrEnum):
     RECALLED = "to be mapped again"
 
 
-@dataclass(frozen=True, slots=True)
-class TreeDifference:
+class TreeDifference(Value):
     """One thing that differs between two trees.
 
     Args:
@@ -202,8 +201,7 @@ def _reasons(tree: Tree, schema: Schema | None) -> dict[str, str]:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class _VersionDifferences:
+class _VersionDifferences(Value):
     """Tells what differs of the versions of one schema or entity."""
 
     side: Side

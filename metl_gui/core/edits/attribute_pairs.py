@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 from metl_gui.core.edits.composite import CompositeEdit
@@ -19,6 +18,7 @@ from metl_gui.core.matrix.blocks import Block, BlockKey, Element
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Attribute, Side
 from metl_gui.core.trees.paths import split
+from metl_gui.values import Value
 
 _NO_LETTERS = re.compile(r"[\W_]+")
 
@@ -26,8 +26,7 @@ Pairing = Callable[[Sequence[Attribute], Sequence[Attribute]], list[tuple[Attrib
 """From the free sources and targets of one block, in order, to pairs."""
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
+class Chosen(Value):
     """Attributes chosen in one version, in the order of the version.
 
     Args:
@@ -39,8 +38,7 @@ class Chosen:
     attributes: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class PairingPlan:
+class PairingPlan(Value):
     """What mapping chosen attributes would do.
 
     Args:

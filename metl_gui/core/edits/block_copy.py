@@ -5,17 +5,15 @@ Nothing that stands in the other block is replaced; what cannot be placed is tol
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from metl_gui.core.edits.attribute_pairs import normalised
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.matrix.blocks import Block, BlockKey, Element
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Attribute, Side, Version
+from metl_gui.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class Unplaced:
+class Unplaced(Value):
     """An element that could not be copied.
 
     Args:
@@ -30,8 +28,7 @@ class Unplaced:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class CopyPlan:
+class CopyPlan(Value):
     """What copying a block would do.
 
     Args:
@@ -88,8 +85,7 @@ def _plan_one(document: Document, from_: BlockKey, to: BlockKey) -> CopyPlan:
     return CopyPlan(edits, len(ones), already, tuple(unplaced))
 
 
-@dataclass(frozen=True)
-class _Ends:
+class _Ends(Value):
     """How the attributes of one version are found in another."""
 
     old: dict[int, Attribute]

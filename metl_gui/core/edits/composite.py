@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import groupby
 from typing import cast
 
@@ -10,10 +9,10 @@ from metl_gui.core.changes.draft import Draft, Edit
 from metl_gui.core.edits.elements import SetElements, set_all
 from metl_gui.core.edits.settings import SetSettings
 from metl_gui.core.matrix.document import Document
+from metl_gui.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class CompositeEdit:
+class CompositeEdit(Value):
     """Apply edits in order as one state."""
 
     name: str

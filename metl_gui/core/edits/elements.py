@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from metl_gui.core.changes.chains import Restoring, blocks_from, restored
 from metl_gui.core.changes.draft import Draft
@@ -12,10 +13,10 @@ from metl_gui.core.matrix.blocks import Block, BlockKey, Element, Status, confli
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Side, Version
 from metl_gui.errors import EditError
+from metl_gui.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class SetElements:
+class SetElements(Value):
     """Set and clear elements of one block, and confirm it in the same step.
 
     In a block under review this settles the lost elements whose CDM attribute it maps, here and, through lineages, in

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec.structs import replace
 
 from metl_gui.core.changes.draft import Draft
 from metl_gui.core.edits.elements import SetElements
@@ -25,6 +26,7 @@ from metl_gui.core.trees.schema_names import label_order
 from metl_gui.core.trees.trees import ReadableTree
 from metl_gui.core.warehouse_model import FROM_ENTITY, Bridge, Model
 from metl_gui.errors import EditError, near_names
+from metl_gui.values import Value
 
 _DOTTED = re.compile(r"(\d{1,3})((?:[.-]\d+)+)")
 """A label of several numbers; one that begins with a year is a date and counts on in another way."""
@@ -32,8 +34,7 @@ BY_HAND = "by hand"
 """Where a version came from that somebody wrote in the window or with ``metl entity``."""
 
 
-@dataclass(frozen=True, slots=True)
-class AddEntity:
+class AddEntity(Value):
     """Add an entity with its first version.
 
     Args:
@@ -70,8 +71,7 @@ class AddEntity:
         AddVersion(Side.CDM, declaration).apply(draft)
 
 
-@dataclass(frozen=True, slots=True)
-class RenameEntity:
+class RenameEntity(Value):
     """Give an entity another name; it answers to the one it had, too, and nothing of its versions changes."""
 
     entity_id: int
@@ -118,8 +118,7 @@ def _keeps(model: Model, entity: str, is_mapped: bool) -> bool:
     return entity in tables or (is_mapped if model.entities is None else entity in model.entities)
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeEntity:
+class ChangeEntity(Value):
     """Make the newest content of an entity equal to a list of attributes, by a new version and the automated update.
 
     Where only documentation, order or the key differ, the newest version is changed in place. Whoever takes attributes
@@ -194,8 +193,7 @@ def _accept_own_losses(draft: Draft, before: Version, after: Version) -> None:
         accept_chains(draft, block, {loss.chain for loss in block.open_losses if loss.q_lineage in gone}, set())
 
 
-@dataclass(frozen=True, slots=True)
-class CreateAndMap:
+class CreateAndMap(Value):
     """Give an entity attributes like those of a schema version, as its next version, and map them.
 
     Args:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from metl_gui.core.changes.draft import Draft
 from metl_gui.core.changes.ignored import blocks_of, elements_of, mapped_among, put_marks
 from metl_gui.core.edits.elements import SetElements
@@ -12,14 +10,14 @@ from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import IgnoredAttribute, Side
 from metl_gui.core.trees.trees import ReadableTree
 from metl_gui.errors import EditError
+from metl_gui.values import Value
 
 LONGEST_REASON = 1_000
 """Letters of a reason."""
 _MOST_NAMED = 5
 
 
-@dataclass(frozen=True, slots=True)
-class IgnoreAttributes:
+class IgnoreAttributes(Value):
     """Mark attributes of one schema or entity as never to be mapped, in any version, with a reason.
 
     Lost elements of theirs that wait for a decision are accepted with it.
@@ -87,8 +85,7 @@ class IgnoreAttributes:
         put_marks(draft, self.side, schema.id, marks.values())
 
 
-@dataclass(frozen=True, slots=True)
-class RecallAttributes:
+class RecallAttributes(Value):
     """Say that attributes marked as never to be mapped are open again."""
 
     side: Side

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from metl_gui.core.changes.draft import Draft
@@ -12,6 +11,7 @@ from metl_gui.core.project.masks import MASK, masked_lineages, setting_with
 from metl_gui.core.trees.nodes import Attribute, Side, Version
 from metl_gui.core.trees.trees import ReadableTree
 from metl_gui.errors import EditError
+from metl_gui.values import Value
 
 
 class AttributeKey(NamedTuple):
@@ -21,8 +21,7 @@ class AttributeKey(NamedTuple):
     attribute: int
 
 
-@dataclass(frozen=True, slots=True)
-class JoinLineages:
+class JoinLineages(Value):
     """Say that two attributes of one schema or entity are the same, and restore what was lost between them.
 
     The lineage that began first goes on. Where a version has attributes of both, the lineages stay apart, the newer one
@@ -71,8 +70,7 @@ class JoinLineages:
         restore_everywhere(draft, self.side, version.schema_id, older, joined)
 
 
-@dataclass(frozen=True, slots=True)
-class SplitLineage:
+class SplitLineage(Value):
     """Say that an attribute, from its version on, is not the one that earlier versions have.
 
     Elements that an update carried over from there are lost elements now and wait for review; what was mapped above

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from metl_gui.core.edits.composite import CompositeEdit
@@ -19,14 +18,14 @@ from metl_gui.core.review.rename_proposals import Proposal, Refused, best_propos
 from metl_gui.core.suggest.renames import Values, parted, prefixes
 from metl_gui.core.suggest.words import letters, segments
 from metl_gui.core.trees.paths import join
+from metl_gui.values import Value
 
 _FEWEST = 2
 
 Words: TypeAlias = tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class NameChange:
+class NameChange(Value):
     """What two names differ in.
 
     Args:
@@ -52,8 +51,7 @@ class NameChange:
         return f"“{after}” was added" if after else f"“{before}” was left out"
 
 
-@dataclass(frozen=True, slots=True)
-class RenameGroup:
+class RenameGroup(Value):
     """Lost attributes of a block that were renamed in the same way, as far as proposals go.
 
     Args:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from metl_gui.core.changes.draft import ChangeSet, Draft, SchemaChange
 from metl_gui.core.changes.ignored import mapped_among
@@ -11,10 +10,10 @@ from metl_gui.core.matrix.blocks import Block
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Schema, Side
 from metl_gui.errors import EditError
+from metl_gui.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class Revert:
+class Revert(Value):
     """Put everything that a change replaced back to what it was before; later edits elsewhere stay.
 
     Args:

@@ -7,7 +7,8 @@ to theirs.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+
+from msgspec.structs import replace
 
 from metl_gui.core.changes.chains import blocks_from, lost_side, restored, same_loss
 from metl_gui.core.changes.draft import Draft, Edit
@@ -18,10 +19,10 @@ from metl_gui.core.matrix.document import Document
 from metl_gui.core.review.items import find_item
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import EditError, near_names
+from metl_gui.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class ConfirmBlock:
+class ConfirmBlock(Value):
     """Confirm a block as it stands: accept every loss that its item names, here and in later versions.
 
     A block that is only unconfirmed becomes confirmed.
@@ -52,8 +53,7 @@ class ConfirmBlock:
             draft.put_block(replace(confirmed, status=Status.CONFIRMED))
 
 
-@dataclass(frozen=True, slots=True)
-class AcceptLosses:
+class AcceptLosses(Value):
     """Confirm that some lost elements are not needed any more, here and in later versions.
 
     Args:
@@ -83,8 +83,7 @@ class AcceptLosses:
             accept_chains(draft, found, chains, set())
 
 
-@dataclass(frozen=True, slots=True)
-class RenameLost:
+class RenameLost(Value):
     """Say that a lost attribute was renamed: join the lineages and restore its elements.
 
     The elements come back in every block of the schema (or entity) in which the same attribute was lost, as far as
@@ -134,8 +133,7 @@ class RenameLost:
             )
 
 
-@dataclass(frozen=True, slots=True)
-class RetireBlock:
+class RetireBlock(Value):
     """Say that a schema feeds an entity no more: its elements go, their list stays in the record."""
 
     key: BlockKey
@@ -160,8 +158,7 @@ class RetireBlock:
             draft.put_block(replace(known, elements=(), retired=found.elements or found.retired, status=Status.RETIRED))
 
 
-@dataclass(frozen=True, slots=True)
-class Postpone:
+class Postpone(Value):
     """Put a block at the end of the review list."""
 
     key: BlockKey
@@ -243,8 +240,7 @@ def _affected(draft: Draft, side: Side, origin: Block) -> list[Block]:
     return [block for id_ in tree.schema(tree.schema_of(version_id)).version_ids for block in members(id_)]
 
 
-@dataclass(frozen=True, slots=True)
-class ResolveWithTheirs:
+class ResolveWithTheirs(Value):
     """Set lost elements, or others to their targets, here and in later versions, and clear what has an end of them.
 
     Args:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from msgspec.structs import replace
 
 from metl_gui.core.changes.draft import Draft
 from metl_gui.core.edits.elements import block_name
@@ -13,6 +13,7 @@ from metl_gui.core.project.warehouse_settled import SETTLED
 from metl_gui.core.project.writer_schemas import FRAMINGS
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import EditError, near_names
+from metl_gui.values import Value
 
 # The values a setting may have, its default first.
 CHOICES: dict[str, tuple[str, ...]] = {
@@ -36,8 +37,7 @@ SCHEMA_SETTINGS = (
 ENTITY_SETTINGS = ("policy", MASK, SETTLED)
 
 
-@dataclass(frozen=True, slots=True)
-class SetSettings:
+class SetSettings(Value):
     """Change settings of a schema or entity; an empty value puts the default back, which is never kept itself.
 
     Switching an entity to policy 3 removes the blocks of all but its newest version.
@@ -79,8 +79,7 @@ class SetSettings:
                 draft.drop_blocks(draft.matrix.row_keys(id_))
 
 
-@dataclass(frozen=True, slots=True)
-class MaskAttribute:
+class MaskAttribute(Value):
     """Hide the values of an attribute from people, in every version, or show them again."""
 
     side: Side
@@ -110,8 +109,7 @@ class MaskAttribute:
         SetSettings(self.side, schema.id, ((MASK, value),)).apply(draft)
 
 
-@dataclass(frozen=True, slots=True)
-class AddAlias:
+class AddAlias(Value):
     """Let a schema answer to a further name ("this continues S")."""
 
     side: Side

@@ -8,16 +8,15 @@ Source: docs/architecture/model.md, "Edits of several versions".
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.version_scope import ScopePlan, VersionScope, carried
 from metl_gui.core.matrix.blocks import BlockKey, Status
 from metl_gui.core.matrix.document import Document
+from metl_gui.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class LikeOthers:
+class LikeOthers(Value):
     """Versions that can be mapped like the others of their schemas.
 
     Args:

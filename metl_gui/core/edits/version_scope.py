@@ -10,9 +10,10 @@ Source: docs/architecture/model.md, "Edits of several versions".
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.matrix.blocks import Block, BlockKey, Element, Status
@@ -20,6 +21,7 @@ from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Attribute
 from metl_gui.core.trees.trees import ReadableTree
 from metl_gui.core.trees.type_verdicts import TypeVerdict, type_verdict
+from metl_gui.values import Value
 
 
 class VersionScope(StrEnum):
@@ -39,8 +41,7 @@ class LeftReason(StrEnum):
     LOSS = "its loss waits for an answer"
 
 
-@dataclass(frozen=True, slots=True)
-class LeftElement:
+class LeftElement(Value):
     """An element that was not set.
 
     Args:
@@ -78,8 +79,7 @@ class WishedElement(NamedTuple):
         return Element(self.target.id, self.source.id)
 
 
-@dataclass(frozen=True, slots=True)
-class ScopePlan:
+class ScopePlan(Value):
     """What wishes mean, block by block.
 
     Args:

@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+
+from msgspec.structs import replace
 
 from metl_gui.core.changes.draft import Draft
 from metl_gui.core.changes.update import carry_to_entity_version, carry_to_schema_version
@@ -17,12 +18,12 @@ from metl_gui.core.trees.nodes import Attribute, Schema, Side, Version
 from metl_gui.core.trees.schema_names import label_order
 from metl_gui.core.trees.trees import ReadableTree
 from metl_gui.errors import EditError
+from metl_gui.values import Value
 
 PARALLEL = "parallel"
 
 
-@dataclass(frozen=True, slots=True)
-class AddVersion:
+class AddVersion(Value):
     """Add a version to a schema or entity, which is made when its name is new; then run the update (cases 3 and 4).
 
     A label that orders against the existing ones (numbers) puts the version in its place, possibly between two
@@ -61,8 +62,7 @@ class AddVersion:
             _carry(draft, self.side, schema, tree.version(ids[place - 1]), version)
 
 
-@dataclass(frozen=True, slots=True)
-class RemoveVersion:
+class RemoveVersion(Value):
     """Remove a version and its blocks (cases 1 and 2); a schema or entity without versions goes too.
 
     Removing the newest entity version under policy 3 first carries its blocks to the next lower one.
@@ -102,8 +102,7 @@ class RemoveVersion:
         draft.put_schema(self.side, schema.id, replace(schema, version_ids=left, ignored=ignored) if left else None)
 
 
-@dataclass(frozen=True, slots=True)
-class AttachLabel:
+class AttachLabel(Value):
     """Attach a further label to a version with the same content."""
 
     side: Side
@@ -267,8 +266,7 @@ def _was_called(tree: ReadableTree, versions: Iterable[int], lineage: int, names
     return any(path in names and path != paths[0] for path in paths)
 
 
-@dataclass(frozen=True, slots=True)
-class NoteKey:
+class NoteKey(Value):
     """Note the key of a version, from a source that knows it: a message key, a key struct, a catalogue.
 
     Args:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from metl_gui.core.changes.draft import Draft
 from metl_gui.core.edits.settings import SetSettings
@@ -12,6 +11,7 @@ from metl_gui.core.project.warehouse_settled import SETTLED, settled_with
 from metl_gui.core.trees.nodes import Side
 from metl_gui.core.warehouse_model import Model
 from metl_gui.errors import EditError, near_names
+from metl_gui.values import Value
 
 _LONGEST_NAME = 63
 """Bytes: a model's name is that of a schema in the target."""
@@ -19,8 +19,7 @@ _LONGEST_NAME = 63
 _MOST_SHOWN = 3
 
 
-@dataclass(frozen=True, slots=True)
-class SetModel:
+class SetModel(Value):
     """Declare a warehouse model, in place of the one of that name where there is one."""
 
     model: Model
@@ -50,8 +49,7 @@ class SetModel:
         draft.put_model(name, self.model)
 
 
-@dataclass(frozen=True, slots=True)
-class RemoveModel:
+class RemoveModel(Value):
     """Remove a warehouse model; what was loaded by it stays in its targets."""
 
     name: str
@@ -72,8 +70,7 @@ class RemoveModel:
         draft.put_model(self.name, None)
 
 
-@dataclass(frozen=True, slots=True)
-class SettleAttributes:
+class SettleAttributes(Value):
     """Have the review list ask no more what tables make of some attributes.
 
     Args:

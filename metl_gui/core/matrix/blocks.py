@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
 from typing import NamedTuple, TypeAlias
+
+from msgspec.structs import replace
+
+from metl_gui.values import Value
 
 BlockKey: TypeAlias = tuple[int, int]
 """(schema version id v, entity version id w)."""
@@ -51,8 +54,7 @@ class Verdict(StrEnum):
     __hash__ = str.__hash__
 
 
-@dataclass(frozen=True, slots=True)
-class Loss:
+class Loss(Value):
     """An element that did not survive an update and waits for, or has got, an answer.
 
     Args:
@@ -90,8 +92,7 @@ class Loss:
         return self.since, self.q_lineage, self.p_lineage
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(Value):
     """MB(o,v,r,w): its ones and its record. A block without elements is a null block that is under review or retired.
 
     Args:

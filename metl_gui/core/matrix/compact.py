@@ -13,7 +13,6 @@ Source: docs/architecture/model.md, "Algorithms" (A3, A4).
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -25,6 +24,7 @@ from metl_gui.core.trees.columns import Indices, Longs, laid_out, starts_of
 from metl_gui.core.trees.nodes import Version
 from metl_gui.core.trees.trees import ReadableTree, TreeBase
 from metl_gui.errors import BugError
+from metl_gui.values import Value
 
 
 class GroupKey(NamedTuple):
@@ -148,8 +148,7 @@ Ints = NDArray[np.int32]
 Bools = NDArray[np.bool_]
 
 
-@dataclass(frozen=True, eq=False)
-class ElementColumns:
+class ElementColumns(Value, eq=False):
     """Blocks and their ones, dense or compact.
 
     Shape: ``version`` and ``entity_version`` int32 of n blocks, ``start`` int64 of n + 1, ``q`` and ``p`` int32 of m.
@@ -164,8 +163,7 @@ class ElementColumns:
     p: Ints
 
 
-@dataclass(frozen=True, eq=False)
-class _Order:
+class _Order(Value, eq=False):
     """Every version of the tree, schema by schema, oldest first, and where each version id stands in that row."""
 
     version: Ints

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+import msgspec
+from msgspec.structs import replace
 
 from metl_gui.core.matrix.matrix import Dpm
 from metl_gui.core.trees.nodes import Side
 from metl_gui.core.trees.trees import Tree
 from metl_gui.core.warehouse_model import Model
+from metl_gui.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class NextIds:
+class NextIds(Value):
     """The next unused ids of one tree; they only grow."""
 
     schema: int = 1
@@ -20,14 +21,13 @@ class NextIds:
     lineage: int = 1
 
 
-@dataclass(frozen=True, eq=False)
-class Document:
+class Document(Value, eq=False, weakref=True):
     """Trees, matrix and warehouse models at state i. Two documents are the same only when they are the same object."""
 
     state: int = 0
-    extraction: Tree = field(default_factory=Tree.of)
-    cdm: Tree = field(default_factory=Tree.of)
-    matrix: Dpm = field(default_factory=Dpm.of)
+    extraction: Tree = msgspec.field(default_factory=Tree.of)
+    cdm: Tree = msgspec.field(default_factory=Tree.of)
+    matrix: Dpm = msgspec.field(default_factory=Dpm.of)
     extraction_ids: NextIds = NextIds()
     cdm_ids: NextIds = NextIds()
     models: tuple[Model, ...] = ()

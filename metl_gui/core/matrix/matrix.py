@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from metl_gui.core.matrix.blocks import Block, BlockKey, Element, Status, Verdict
 from metl_gui.core.trees.columns import EMPTY, Readable, add, joined_rows, picked
 from metl_gui.errors import BugError
+from metl_gui.values import Value
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 
@@ -226,8 +227,7 @@ class DpmView:
         return block
 
 
-@dataclass(frozen=True, eq=False)
-class Dpm(DpmView):
+class Dpm(DpmView, Value, eq=False):
     """The matrix at one state: a columnar base and what was edited since.
 
     Args:

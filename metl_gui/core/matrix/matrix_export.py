@@ -6,12 +6,14 @@ sides with them (``conflicts`` and ``kept``), so that nothing is lost in a file 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from metl_gui.core.matrix.blocks import Block
 from metl_gui.core.matrix.canonical import dusb_content, elements_content, exported_blocks, matrix_content, state_hash
 from metl_gui.core.matrix.document import Document
+from metl_gui.values import Value
 
 JSON_FORMAT = "metl-matrix"
 DUSB_FORMAT = "metl-dusb"
@@ -48,8 +50,7 @@ MERGED_FIELDS = {
 """What a merge makes of the members of a JSON export, by where they stand; nothing in it lies beside the states."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class MatrixExport:
+class MatrixExport(Value, eq=False):
     """What an export carries.
 
     Args:

@@ -15,6 +15,7 @@ from typing import Protocol
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Schema, Side, Version
 from metl_gui.core.trees.trees import Tree
+from metl_gui.values import Value
 
 Facts = tuple[int, tuple[str, ...], str]
 """What versions are matched by: id, labels, fingerprint."""
@@ -37,8 +38,7 @@ class Matching(Protocol):
         """Return ids of attributes before by their ids after, for two versions that are one."""
 
 
-@dataclass(frozen=True)
-class SameIds:
+class SameIds(Value):
     """Two states of one project: a node is itself."""
 
     before: Document

@@ -9,15 +9,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import numpy as np
 
 from metl_gui.core.matrix.blocks import BlockKey, Element, conflicts
+from metl_gui.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class Permutation:
+class Permutation(Value):
     """The largest 1:1 part of a block and what lies outside it.
 
     Order: both sorted by (q, p).

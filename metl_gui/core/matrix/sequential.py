@@ -7,16 +7,15 @@ Never on a production path: it looks at every entity version, mapped or not. Sou
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from metl_gui.core.matrix.document import Document
+from metl_gui.values import Value
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class SequentialMessage(Generic[T]):
+class SequentialMessage(Value, Generic[T]):
     """One outgoing message: every attribute of an entity version, null where nothing is mapped."""
 
     entity: str

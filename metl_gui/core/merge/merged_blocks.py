@@ -13,8 +13,10 @@ the nearest version below that all sides have: so what one side maps meets the n
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TypeAlias
+
+from msgspec.structs import replace
 
 from metl_gui.core.changes.draft import Draft
 from metl_gui.core.edits.elements import block_name, store_block
@@ -30,6 +32,7 @@ from metl_gui.core.merge.sides import (
     settled_set,
 )
 from metl_gui.core.trees.nodes import Side, Version
+from metl_gui.values import Value
 
 End: TypeAlias = int | str
 """Id of an attribute (source) or of a lineage (target) of the result; a path where the result has none."""
@@ -55,8 +58,7 @@ class SideBlock:
     is_own: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class SideBlocks:
+class SideBlocks(Value):
     """Reads blocks of the three sides by versions of the result."""
 
     draft: Draft

@@ -6,7 +6,9 @@ Cost: the names of all three sides are matched once; then what theirs changed si
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+from msgspec.structs import replace
 
 from metl_gui.core.changes.draft import Draft
 from metl_gui.core.changes.ignored import mapped_among, put_marks

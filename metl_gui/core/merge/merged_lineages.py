@@ -7,7 +7,9 @@ or split it. Attributes of versions that only one side has follow the nearest on
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+from msgspec.structs import replace
 
 from metl_gui.core.changes.draft import Draft
 from metl_gui.core.changes.ignored import put_marks

@@ -7,7 +7,8 @@ a word that says both. What ours has no place for is told by name, never dropped
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+
+from msgspec.structs import replace
 
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.matrix.node_matches import SameIds
@@ -29,6 +30,7 @@ from metl_gui.core.project.project_data import (
 )
 from metl_gui.core.project.sample_profiles import SchemaProfile
 from metl_gui.core.project.version_tasks import VersionTask
+from metl_gui.values import Value
 
 _NOTHING = {
     ItemKind.SETTING: "the default",
@@ -38,8 +40,7 @@ _NOTHING = {
 """What a side says that has no entry; elsewhere it has none."""
 
 
-@dataclass(frozen=True, slots=True)
-class LeftThere:
+class LeftThere(Value):
     """Something of theirs that is not in the result, though nobody decided against it.
 
     Args:
@@ -53,8 +54,7 @@ class LeftThere:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class MergedProjectData:
+class MergedProjectData(Value):
     """What becomes of what lies beside the states.
 
     Args:
@@ -70,8 +70,7 @@ class MergedProjectData:
     left: tuple[LeftThere, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ProjectDataSide:
+class ProjectDataSide(Value):
     """What one side keeps.
 
     Args:

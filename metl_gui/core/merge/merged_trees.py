@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+from msgspec.structs import replace
 
 from metl_gui.core.changes.draft import Draft
 from metl_gui.core.edits.entities import keeping_model
@@ -16,6 +18,7 @@ from metl_gui.core.project.masks import MASK
 from metl_gui.core.project.warehouse_settled import SETTLED
 from metl_gui.core.trees.nodes import Attribute, Schema, Side, Version
 from metl_gui.core.trees.schema_names import label_order
+from metl_gui.values import Value
 
 
 class NameMerger:
@@ -170,8 +173,7 @@ class AddedMappings:
     schemas: dict[int, list[str]] = field(default_factory=lambda: defaultdict(list))
 
 
-@dataclass(frozen=True, slots=True)
-class AddedMappingsBySide:
+class AddedMappingsBySide(Value):
     """What either side maps more, for each tree: who removes a version takes that away."""
 
     ours: dict[Side, AddedMappings]

@@ -16,6 +16,7 @@ from metl_gui.core.project.project_data import ItemKind
 from metl_gui.core.trees.nodes import Side, Version
 from metl_gui.core.trees.schema_names import LabelOrder
 from metl_gui.core.trees.trees import Tree
+from metl_gui.values import Value
 
 T = TypeVar("T")
 
@@ -44,8 +45,7 @@ class ConflictKind(StrEnum):
     IGNORED = "never to be mapped"
 
 
-@dataclass(frozen=True, slots=True)
-class MergeConflict:
+class MergeConflict(Value):
     """One thing that a person must look at; ours was kept.
 
     Args:

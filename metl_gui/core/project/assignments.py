@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from metl_gui.values import Value
 
 AssignmentKey: TypeAlias = tuple[int, int, int]
 """(schema id, entity id, id of the schema version where the loss began)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Assignment:
+class Assignment(Value):
     """A review item that somebody is to decide.
 
     Args:

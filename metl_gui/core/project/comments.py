@@ -10,16 +10,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from metl_gui.core.matrix.blocks import BlockKey, Element
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Side
+from metl_gui.values import Value
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Spot:
+class Spot(Value, order=True):
     """A node of one tree as a comment remembers it; 0 stands for none.
 
     Args:
@@ -35,8 +34,7 @@ class Spot:
     lineage: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class CommentSubject:
+class CommentSubject(Value):
     """What a comment is about: a node of one tree, or with both ends a block or an element."""
 
     source: Spot | None = None
@@ -54,8 +52,7 @@ class CommentSubject:
         return "schema" if self.source is not None else "entity"
 
 
-@dataclass(frozen=True, slots=True)
-class Comment:
+class Comment(Value):
     """What somebody said of a subject; ``when_ms`` in milliseconds since 1970."""
 
     id: int

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from metl_gui.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class NamedState:
+class NamedState(Value):
     """A state that a person named or published.
 
     Args:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from metl_gui.core.trees.declarations import VersionDeclaration
 from metl_gui.core.trees.nodes import Side
+from metl_gui.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class PendingImport:
+class PendingImport(Value):
     """A bulk import that was begun and did not end.
 
     Args:
@@ -30,8 +28,7 @@ class PendingImport:
     when_ms: int
 
 
-@dataclass(frozen=True, slots=True)
-class Remainder:
+class Remainder(Value):
     """The versions that an interrupted import has not added."""
 
     began: PendingImport

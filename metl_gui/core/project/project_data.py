@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
 import msgspec
+from msgspec.structs import replace
 
 from metl_gui.core.counted import number_of
 from metl_gui.core.matrix.document import Document
@@ -27,6 +27,7 @@ from metl_gui.core.project.sample_profiles import SchemaProfile
 from metl_gui.core.project.version_tasks import VersionTask
 from metl_gui.core.project.writer_schemas import WriterSchema
 from metl_gui.core.trees.nodes import Attribute, Side, Version
+from metl_gui.values import Value
 
 
 class ItemKind(StrEnum):
@@ -44,16 +45,14 @@ class ItemKind(StrEnum):
     WIRE_SCHEMA = "wire schema"
 
 
-@dataclass(frozen=True, slots=True)
-class ProjectSetting:
+class ProjectSetting(Value):
     """A setting of the project that is not at its default."""
 
     name: str
     value: str
 
 
-@dataclass(frozen=True, slots=True)
-class StateName:
+class StateName(Value):
     """What a person called a state.
 
     Args:
@@ -67,8 +66,7 @@ class StateName:
     made: str
 
 
-@dataclass(frozen=True, slots=True)
-class IncludedSamples:
+class IncludedSamples(Value):
     """The samples of a schema that the project holds: JSON lines with masked values hidden."""
 
     schema_id: int
@@ -104,8 +102,7 @@ class ProjectItem(NamedTuple):
     when_ms: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class ProjectDataChange:
+class ProjectDataChange(Value):
     """What is put beside the states, in place of what had its key before, and what goes from there."""
 
     put: tuple[ProjectItem, ...] = ()
@@ -120,8 +117,7 @@ Said: TypeAlias = tuple[bytes, str]
 """What a thing says, to compare and for people."""
 
 
-@dataclass(frozen=True, slots=True)
-class NamedItem:
+class NamedItem(Value):
     """A thing in names.
 
     Args:
@@ -149,8 +145,7 @@ class NamedItem:
 Entries: TypeAlias = Mapping[Key, NamedItem]
 
 
-@dataclass(frozen=True, slots=True)
-class ProjectDataDifference:
+class ProjectDataDifference(Value):
     """One thing beside the states that differs.
 
     Args:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from metl_gui.core.project.writer_schemas import WriterSchema
 from metl_gui.core.trees.declarations import VersionDeclaration
 from metl_gui.core.trees.schema_names import label_order
+from metl_gui.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class SkippedSource:
+class SkippedSource(Value):
     """One source, or a part of it, that was not imported.
 
     Args:
@@ -23,8 +22,7 @@ class SkippedSource:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class SchemaSuccession:
+class SchemaSuccession(Value):
     """A schema that goes on under another name, as its source says.
 
     Args:
@@ -36,8 +34,7 @@ class SchemaSuccession:
     of: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ReaderResult:
+class ReaderResult(Value):
     """Everything read from some sources.
 
     Args:

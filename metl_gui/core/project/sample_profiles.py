@@ -7,17 +7,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 
 import msgspec
+from msgspec.structs import replace
+
+from metl_gui.values import Value
 
 _LONG_RUN = 4
 _LONGEST_PATTERN = 40
 _RUNS = re.compile(r"(9+|A+|a+)")
 
 
-@dataclass(frozen=True, slots=True)
-class AttributeProfile:
+class AttributeProfile(Value):
     """What the values of one attribute look like.
 
     Args:
@@ -45,8 +46,7 @@ class AttributeProfile:
         return replace(self, patterns=(), shortest=0, longest=0, distinct=0)
 
 
-@dataclass(frozen=True, slots=True)
-class SchemaProfile:
+class SchemaProfile(Value):
     """What the rows of one schema look like.
 
     Args:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, fields
+
+from metl_gui.values import Value
 
 ALL_VERSIONS = "*"
 """What stands for a version of a schema where a table has no column of versions."""
@@ -38,8 +39,7 @@ _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
 _LEAST = 0.3
 
 
-@dataclass(frozen=True, slots=True)
-class TableColumns:
+class TableColumns(Value):
     """The title of the column that holds each thing; empty where no column does.
 
     A table without versions holds for all versions of its schemas, and for the newest ones of its entities.
@@ -55,7 +55,7 @@ class TableColumns:
     @property
     def as_pairs(self) -> tuple[tuple[str, str], ...]:
         """What is held and the title of its column, in the order of a mapping table."""
-        return tuple((each.name, str(getattr(self, each.name))) for each in fields(self))
+        return tuple((name, str(getattr(self, name))) for name in self.__struct_fields__)
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -73,8 +73,7 @@ DEFAULTS: Mapping[str, str] = {"schema_version": ALL_VERSIONS, "entity_version":
 """What may have no column, and what it is then."""
 
 
-@dataclass(frozen=True, slots=True)
-class TableHead:
+class TableHead(Value):
     """The beginning of a table.
 
     Args:

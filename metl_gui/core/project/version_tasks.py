@@ -21,12 +21,14 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec.structs import replace
 
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.project.sample_profiles import pattern_of
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Attribute, Schema, Side, Version
+from metl_gui.values import Value
 
 _INTEGERS = ("int8", "int16", "int32", "int64", "integer")
 _SHOWN_AS: dict[str, frozenset[str]] = {
@@ -74,8 +76,7 @@ _SEEN_DIGITS = 12
 _MOST_PATTERNS = 3
 
 
-@dataclass(frozen=True, slots=True)
-class ValueProfile:
+class ValueProfile(Value):
     """What the values of one attribute look like.
 
     Args:
@@ -90,8 +91,7 @@ class ValueProfile:
     patterns: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Waiting:
+class Waiting(Value):
     """Where records of a task wait.
 
     Args:
@@ -108,8 +108,7 @@ class Waiting:
     records: int
 
 
-@dataclass(frozen=True, slots=True)
-class VersionTask:
+class VersionTask(Value):
     """One version to import.
 
     Args:
@@ -285,8 +284,7 @@ def overlap(version: Version, paths: frozenset[str]) -> float:
     return len(own & paths) / len(own | paths) if own or paths else 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class CollectedTasks:
+class CollectedTasks(Value):
     """How the tasks of a project change.
 
     Args:
@@ -394,8 +392,7 @@ _BY_NAME = 200
 _SHARE_OF_NAME = 0.25
 
 
-@dataclass(frozen=True, slots=True)
-class SimilarSchema:
+class SimilarSchema(Value):
     """A known schema and how alike it is, 0 to 1."""
 
     name: str

@@ -10,10 +10,10 @@ on the wire".
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from metl_gui.core.trees.nodes import Side, Version
+from metl_gui.values import Value
 
 if TYPE_CHECKING:
     from metl_gui.core.matrix.document import Document  # with libraries that workers of a cluster do not have
@@ -28,8 +28,7 @@ FRAMINGS = ("auto", "confluent", "apicurio4", "apicurio8", "none")
 """How the values of a topic say which schema wrote them; the first one tells by trying."""
 
 
-@dataclass(frozen=True, slots=True)
-class WriterSchema:
+class WriterSchema(Value):
     """One writer schema.
 
     Args:

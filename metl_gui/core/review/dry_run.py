@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from metl_gui.core.changes.draft import Transition
@@ -18,14 +17,14 @@ from metl_gui.core.matrix.document import Document
 from metl_gui.core.review.feeders import newest_blocks
 from metl_gui.core.review.items import ReviewItem, review_items
 from metl_gui.core.trees.nodes import Attribute, Side
+from metl_gui.values import Value
 
 Lineages: TypeAlias = tuple[int, int]
 Fed: TypeAlias = dict[int, set[int]]
 """By lineage of a CDM attribute: the schemas whose newest version feeds it."""
 
 
-@dataclass(frozen=True, slots=True)
-class NewDecision:
+class NewDecision(Value):
     """A decision that would have to be taken.
 
     Args:
@@ -37,8 +36,7 @@ class NewDecision:
     was_confirmed: bool
 
 
-@dataclass(frozen=True, slots=True)
-class UnfedAttribute:
+class UnfedAttribute(Value):
     """A CDM attribute that would lose its last source.
 
     Args:
@@ -52,8 +50,7 @@ class UnfedAttribute:
     fed_by: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class DryRun:
+class DryRun(Value):
     """What would happen.
 
     Args:

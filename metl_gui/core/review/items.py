@@ -15,13 +15,13 @@ from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Attribute, Side, Version
 from metl_gui.core.trees.trees import Tree
 from metl_gui.core.trees.types import is_widening
+from metl_gui.values import Value
 
 Group: TypeAlias = tuple[int, int]
 """Ids of a schema and an entity."""
 
 
-@dataclass(frozen=True, slots=True)
-class TypeChange:
+class TypeChange(Value):
     """A mapped attribute whose type is another one than in the previous version."""
 
     path: str
@@ -30,8 +30,7 @@ class TypeChange:
     is_compatible: bool
 
 
-@dataclass(frozen=True, slots=True)
-class RestorableLoss:
+class RestorableLoss(Value):
     """A lost element of a chain whose two ends are there again in one of its later blocks, and free.
 
     Args:
@@ -46,8 +45,7 @@ class RestorableLoss:
     to_path: str
 
 
-@dataclass(frozen=True, slots=True)
-class ReviewItem:
+class ReviewItem(Value):
     """One decision to take: a block and the later blocks that inherited what it waits for.
 
     Args:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from metl_gui.core.changes.chains import lost_side
 from metl_gui.core.matrix.blocks import Block, Loss
@@ -12,10 +11,10 @@ from metl_gui.core.project.refusals import NO_RENAMES_REFUSED, RefusedRenames
 from metl_gui.core.review.rename_proposals import Proposal, candidates
 from metl_gui.core.suggest.renames import Values
 from metl_gui.core.trees.nodes import Attribute, Side
+from metl_gui.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class LossChoices:
+class LossChoices(Value):
     """What may stand in the place of one lost element.
 
     Args:

@@ -9,7 +9,6 @@ docs/reference/typed-columns.md, "Conversions".
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,12 +19,12 @@ from metl_gui.core.project.time_zones import TIME_ZONE
 from metl_gui.core.trees.logical_types import LOGICAL_TYPES, Conversion, Meaning, conversion, time_type
 from metl_gui.core.trees.nodes import Side
 from metl_gui.core.trees.tree_columns import TreeColumns, columns_of
+from metl_gui.values import Value
 
 Ints = NDArray[np.int32]
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class MappedLocalTime:
+class MappedLocalTime(Value, order=True):
     """A local time that is wanted as an instant, in whatever versions.
 
     Args:
@@ -39,8 +38,7 @@ class MappedLocalTime:
     target: str
 
 
-@dataclass(frozen=True, slots=True)
-class MissingTimeZone:
+class MissingTimeZone(Value):
     """A schema that states no time zone and needs one.
 
     Args:
@@ -92,8 +90,7 @@ _BY_ZONE = np.array([[conversion(one, two) is Conversion.BY_ZONE for two in LOGI
 """Whether a time of one logical type needs a zone to become one of another; bool, by their places in the table."""
 
 
-@dataclass(frozen=True, eq=False)
-class _Times:
+class _Times(Value, eq=False):
     """The attributes of a tree that say times of one meaning.
 
     Shape: of n, ``ids`` sorted. ``schema``: ids of schemas. ``part`` and ``path``: the part of the tree, and the row of

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 
 from metl_gui.core.matrix.blocks import Verdict
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.review.items import ReviewItem
+from metl_gui.values import Value
 
 NOBODY = "nobody"
 """What ``assigned:`` says of an item that nobody is asked to decide."""
@@ -43,8 +43,7 @@ class Grouping(StrEnum):
     NONE = "none"
 
 
-@dataclass(frozen=True, slots=True)
-class ReviewFacts:
+class ReviewFacts(Value):
     """What a review item is asked by.
 
     Args:
@@ -73,8 +72,7 @@ class ReviewFacts:
         return self.records, len(self.item.losses) * (1 + len(self.item.chain))
 
 
-@dataclass(frozen=True, slots=True)
-class ReviewQuery:
+class ReviewQuery(Value):
     """A parsed filter; every term must hold.
 
     Args:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
@@ -24,6 +23,7 @@ from metl_gui.core.suggest.renames import Around, Renames, Values, weigh_renames
 from metl_gui.core.suggest.words import letters
 from metl_gui.core.trees.nodes import Attribute, Side, Version
 from metl_gui.core.trees.paths import join
+from metl_gui.values import Value
 
 Refused: TypeAlias = RefusedRenames
 """What is not proposed again."""
@@ -42,8 +42,7 @@ _MOST_BACK = 12
 _SAME_DOC, _ALIKE_VALUES = 0.9, 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class Proposal:
+class Proposal(Value):
     """A candidate for a lost attribute.
 
     Args:
@@ -96,8 +95,7 @@ def best_proposals(
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class _Lost:
+class _Lost(Value):
     """A lost attribute as it was: in the last version that had it, and the version that has it no more."""
 
     side: Side
@@ -217,8 +215,7 @@ def _of_group(
     return found
 
 
-@dataclass(frozen=True, eq=False)
-class _Step:
+class _Step(Value, eq=False, dict=True):
     """What all blocks of a version share when they are compared with an earlier one."""
 
     earlier: Version

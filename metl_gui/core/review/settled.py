@@ -7,14 +7,17 @@ taken back since, or waits again, is not. Cost: what the edits touched. Source: 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
+
+import msgspec
+from msgspec.structs import replace
 
 from metl_gui.core.changes.draft import BlockChange
 from metl_gui.core.matrix.blocks import Block, BlockKey, Loss, Status, Verdict
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.review.items import ReviewItem
 from metl_gui.core.review.query import ReviewFacts, ReviewQuery, facts_of
+from metl_gui.values import Value
 
 
 class Resolution(StrEnum):
@@ -27,8 +30,7 @@ class Resolution(StrEnum):
     RETIRED = "retired"
 
 
-@dataclass(frozen=True, slots=True)
-class ResolvedBlock:
+class ResolvedBlock(Value):
     """A block that was settled.
 
     Args:
@@ -54,8 +56,7 @@ class ResolvedBlock:
         return self.block.key
 
 
-@dataclass(frozen=True, slots=True)
-class PastEdit:
+class PastEdit(Value):
     """One edit of the time that is looked at.
 
     Args:
@@ -70,8 +71,7 @@ class PastEdit:
     blocks: tuple[BlockChange, ...]
 
 
-@dataclass(frozen=True, eq=False)
-class ResolvedBlocks:
+class ResolvedBlocks(Value, eq=False):
     """Everything that was settled in a time.
 
     Args:
@@ -83,8 +83,8 @@ class ResolvedBlocks:
 
     since_ms: int = 0
     state: int = 0
-    by_key: Mapping[BlockKey, ResolvedBlock] = field(default_factory=dict)
-    opened: Mapping[BlockKey, Block] = field(default_factory=dict)
+    by_key: Mapping[BlockKey, ResolvedBlock] = msgspec.field(default_factory=dict)
+    opened: Mapping[BlockKey, Block] = msgspec.field(default_factory=dict)
 
     def after(self, edits: Iterable[PastEdit]) -> ResolvedBlocks:
         """Follow further edits, the oldest first."""

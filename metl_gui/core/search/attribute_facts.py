@@ -7,7 +7,6 @@ takes out what a block counted before and puts in what it counts now: its cost i
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
@@ -21,6 +20,7 @@ from metl_gui.core.search.query import Query, TermKind
 from metl_gui.core.trees.nodes import Schema, Side
 from metl_gui.core.trees.tree_columns import STEP_ATTRIBUTES
 from metl_gui.core.trees.trees import Tree
+from metl_gui.values import Value
 
 Counts = NDArray[np.int32]
 _STEP_BLOCKS = 200
@@ -122,8 +122,7 @@ Ints = NDArray[np.int32]
 Flags = NDArray[np.bool_]
 
 
-@dataclass(frozen=True, eq=False)
-class MappedAttributes:
+class MappedAttributes(Value, eq=False):
     """Which attributes of one tree have an element, asked without making objects of what was not edited.
 
     Args:
@@ -182,8 +181,7 @@ class MappedAttributes:
         return slice(int(base.start[row]), int(base.start[row + 1])) if row >= 0 else None
 
 
-@dataclass(frozen=True, eq=False)
-class AttributeFlags:
+class AttributeFlags(Value, eq=False):
     """What holds for lineages, and for single attributes.
 
     Shape: int32 ids without order.

@@ -7,7 +7,8 @@ Codes: ``mapping.not-one-to-one``, ``mapping.dangling``, ``mapping.not-newest``,
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from metl_gui.core.matrix.blocks import Block, Status, conflicts
 from metl_gui.core.matrix.document import Document

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,12 +19,12 @@ from metl_gui.core.search.attribute_facts import NO_NOTES, AttributeFlags, Attri
 from metl_gui.core.search.query import Query, Term, TermKind
 from metl_gui.core.trees.nodes import Side
 from metl_gui.core.trees.tree_columns import STEP_ATTRIBUTES, Bools, LineageChanges, Part, TreeColumns
+from metl_gui.values import Value
 
 Ints = NDArray[np.int32]
 
 
-@dataclass(frozen=True, eq=False)
-class FilterResult:
+class FilterResult(Value, eq=False):
     """What passes.
 
     Shape: ``schemas``, ``versions`` and ``attributes`` are int32 ids of one tree, each sorted, without repetition.
@@ -66,8 +65,7 @@ class FilterResult:
 _MANY_ROWS = 200
 
 
-@dataclass(frozen=True, eq=False)
-class _Names:
+class _Names(Value, eq=False):
     """What of a term is known before attributes are looked at.
 
     Shape: ``schemas`` bool of s, ``texts`` bool of the distinct texts, ``types`` bool of the distinct types.

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -21,6 +20,7 @@ from metl_gui.core.matrix.document import Document
 from metl_gui.core.search.attribute_facts import Flags, MappedAttributes
 from metl_gui.core.search.problems import Problem, Severity
 from metl_gui.core.trees.nodes import Attribute, Schema, Side
+from metl_gui.values import Value
 
 Seen: TypeAlias = AbstractSet[tuple[str, str]]
 """Schema names and version labels of messages that runs have met."""
@@ -38,8 +38,7 @@ UNMAPPED = "extraction.unmapped-for-versions"
 RETIRED = "mapping.retired-receives"
 
 
-@dataclass(frozen=True, slots=True)
-class Gap:
+class Gap(Value):
     """One gap, and where it is.
 
     Args:

@@ -7,16 +7,15 @@ Source: docs/glossary.md (column set, row set, version super-block).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 
 from metl_gui.core.matrix.blocks import Block, BlockKey, Element
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Version
+from metl_gui.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class LineageMatch:
+class LineageMatch(Value):
     """An element that answers a search, with its block."""
 
     block: Block
@@ -34,8 +33,7 @@ class BlockChangeKind(StrEnum):
     EMPTIED = "emptied"
 
 
-@dataclass(frozen=True, slots=True)
-class SuperBlockPart:
+class SuperBlockPart(Value):
     """One block of a version super-block."""
 
     key: BlockKey

@@ -9,20 +9,19 @@ Cost: as a filter, numpy over ids; distinct texts are matched once.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from metl_gui.core.trees.text_columns import ABSENT, INSIDE
 from metl_gui.core.trees.tree_columns import BaseColumns, Part, TreeColumns
+from metl_gui.values import Value
 
 _LENGTHS = 256
 _LOST = 100
 
 
-@dataclass(frozen=True, slots=True)
-class FoundNode:
+class FoundNode(Value):
     """A schema or entity, or an attribute of one.
 
     Args:
@@ -37,8 +36,7 @@ class FoundNode:
     rank: int
 
 
-@dataclass(frozen=True, slots=True)
-class FoundNodes:
+class FoundNodes(Value):
     """The likeliest nodes, and how many there are in all (attributes: of newest versions)."""
 
     nodes: tuple[FoundNode, ...]

@@ -8,8 +8,9 @@ Source: docs/guide/mapping.md, "Find".
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
+
+from metl_gui.values import Value
 
 STATES = ("unmapped", "mapped", "review", "new", "required", "key", "masked", "commented", "open", "ignored")
 CHANGES = ("new", "removed", "type")
@@ -31,8 +32,7 @@ _PREFIXES = {kind.value: kind for kind in (TermKind.TYPE, TermKind.IS, TermKind.
 _CHOICES = {TermKind.IS: STATES, TermKind.CHANGED: CHANGES}
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+class Term(Value):
     """One part of a query.
 
     Args:
@@ -46,8 +46,7 @@ class Term:
     is_negated: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
+class Query(Value):
     """A parsed text; every term must hold.
 
     Args:

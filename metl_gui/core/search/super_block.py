@@ -9,7 +9,6 @@ Source: docs/glossary.md.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
@@ -17,6 +16,7 @@ from metl_gui.core.matrix.blocks import Block, BlockKey, Status
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.search.lineage_search import BlockChangeKind, step_between
 from metl_gui.core.trees.nodes import Version
+from metl_gui.values import Value
 
 Pair: TypeAlias = tuple[int, int]
 """(lineage of the CDM attribute, lineage of the extraction attribute)."""
@@ -30,8 +30,7 @@ class ElementChangeKind(StrEnum):
     LOST = "lost here"
 
 
-@dataclass(frozen=True, slots=True)
-class SuperCell:
+class SuperCell(Value):
     """One element of a small multiple.
 
     Args:
@@ -46,8 +45,7 @@ class SuperCell:
     words: str
 
 
-@dataclass(frozen=True, slots=True)
-class SuperPart:
+class SuperPart(Value):
     """One version of a super-block.
 
     Args:
@@ -70,8 +68,7 @@ class SuperPart:
         return sum(1 for cell in self.cells if cell.fate is not ElementChangeKind.LOST)
 
 
-@dataclass(frozen=True, slots=True)
-class SuperBlock:
+class SuperBlock(Value):
     """All versions of one schema against one entity version.
 
     Args:

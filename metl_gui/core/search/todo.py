@@ -9,7 +9,6 @@ Source: docs/guide/mapping.md, "What is to do".
 from __future__ import annotations
 
 from collections.abc import Container, Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
@@ -18,6 +17,7 @@ from metl_gui.core.changes.ignored import mapped_among
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.search.attribute_facts import Flags, MappedAttributes, schemas_with_ignored
 from metl_gui.core.trees.nodes import Attribute, IgnoredAttribute, Schema, Side
+from metl_gui.values import Value
 
 
 class AttributeStatus(StrEnum):
@@ -29,8 +29,7 @@ class AttributeStatus(StrEnum):
     OPEN = "open"
 
 
-@dataclass(frozen=True, slots=True)
-class MappingProgress:
+class MappingProgress(Value):
     """How far mapping is, in numbers of attributes of newest versions; what is never to be mapped is required of none.
 
     Args:
@@ -70,8 +69,7 @@ class MappingProgress:
         return ", ".join([first, *more])
 
 
-@dataclass(frozen=True, slots=True)
-class ToDoItem:
+class ToDoItem(Value):
     """One attribute and how it stands.
 
     Args:
@@ -89,8 +87,7 @@ class ToDoItem:
     mark: IgnoredAttribute | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class ToDo:
+class ToDo(Value, eq=False):
     """What is to do in one tree of a document.
 
     Args:

@@ -8,7 +8,6 @@ to the best 1:1 set. ``tests/benchmarks/suggest.py`` measures it on pairs that i
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from metl_gui.core.suggest.names import Scores, read_names
 from metl_gui.core.suggest.reasons import reason
 from metl_gui.core.suggest.values import ValueEvidence
 from metl_gui.core.trees.nodes import Attribute
+from metl_gui.values import Value
 
 MOST_FOR_ONE = 8
 """Candidates of one source attribute that are listed."""
@@ -34,8 +34,7 @@ _MATCHED_FOR_ONE_LEFT = 2
 _SHARE_OF_CHANCE = 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(Value):
     """An element that a block may want.
 
     Args:
@@ -121,8 +120,7 @@ def _rivals(strength: Scores) -> Scores:
     return np.where(is_first, two[:, :1], two[:, 1:])
 
 
-@dataclass(frozen=True, slots=True)
-class _Scored:
+class _Scored(Value):
     """All pairs with their scores.
 
     Shape: all of (sources, targets). ``scores`` are rounded, 0 for what is not listed; ``rank`` orders pairs and tells

@@ -8,7 +8,6 @@ schemas times entities.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from metl_gui.core.matrix.blocks import BlockKey, Element
@@ -19,6 +18,7 @@ from metl_gui.core.suggest.block import suggest_block
 from metl_gui.core.suggest.entities import EntityIndex
 from metl_gui.core.suggest.feeds import Feeds
 from metl_gui.core.suggest.values import ValueEvidence
+from metl_gui.values import Value
 
 _ENTITIES_OF_ONE, _ENTITIES_OF_MANY = 5, 3
 _LEAST_ENTITY = 0.3
@@ -33,8 +33,7 @@ def no_values(_key: BlockKey) -> Mapping[Element, ValueEvidence]:
     return {}
 
 
-@dataclass(frozen=True, slots=True)
-class SuggestionScope:
+class SuggestionScope(Value):
     """The versions whose blocks are looked at.
 
     Args:
@@ -49,8 +48,7 @@ class SuggestionScope:
 EVERYTHING = SuggestionScope()
 
 
-@dataclass(frozen=True, slots=True)
-class BlockCandidate:
+class BlockCandidate(Value):
     """An element that some block may want.
 
     Args:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from metl_gui.core.suggest.feeds import Feeds
 from metl_gui.core.suggest.names import alike_each
 from metl_gui.core.suggest.words import letters, parted, segments, usual
 from metl_gui.core.trees.nodes import Attribute, Version
+from metl_gui.values import Value
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -42,8 +42,7 @@ _NEAR = 0.3
 _ALIKE = 0.6
 
 
-@dataclass(frozen=True, slots=True)
-class EntityRank:
+class EntityRank(Value):
     """An entity that a schema version may feed.
 
     Args:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,6 +19,7 @@ from metl_gui.core.suggest.values import ValueEvidence
 from metl_gui.core.suggest.words import letters
 from metl_gui.core.trees.nodes import Attribute, Version
 from metl_gui.core.trees.types import is_readable
+from metl_gui.values import Value
 
 Flags = NDArray[np.bool_]
 Counts = NDArray[np.int32]
@@ -37,8 +38,7 @@ _CONFIRMED_ELSEWHERE = 0.92
 _MOST_SCHEMAS = 400
 
 
-@dataclass(frozen=True, slots=True)
-class Confirmed:
+class Confirmed(Value):
     """What people have confirmed between one schema and one entity, and what other schemas give that entity.
 
     Args:
@@ -47,12 +47,14 @@ class Confirmed:
         schemas: by target lineage and name of the source: how many other schemas map that name there.
     """
 
-    versions: Mapping[tuple[int, int], int] = field(default_factory=dict)
-    schemas: Mapping[tuple[int, str], int] = field(default_factory=dict)
+    versions: Mapping[tuple[int, int], int] = msgspec.field(default_factory=dict)
+    schemas: Mapping[tuple[int, str], int] = msgspec.field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+NOTHING_CONFIRMED = Confirmed()
+
+
+class Evidence(Value):
     """Everything known of the pairs of two lists of attributes.
 
     Shape: all arrays are of (sources, targets). ``strength`` is 0 to 1 and orders pairs; it is no
@@ -67,14 +69,14 @@ class Evidence:
     versions: Counts
     schemas: Counts
     strength: Scores
-    value_words: Mapping[tuple[int, int], str] = field(default_factory=dict)
+    value_words: Mapping[tuple[int, int], str] = msgspec.field(default_factory=dict)
 
 
 def weigh(
     version: Version,
     entity_version: Version,
     ends: tuple[Sequence[Attribute], Sequence[Attribute]],
-    confirmed: Confirmed = Confirmed(),
+    confirmed: Confirmed = NOTHING_CONFIRMED,
     values: Mapping[Element, ValueEvidence] | None = None,
 ) -> Evidence:
     """Weigh all pairs of some attributes of two versions.

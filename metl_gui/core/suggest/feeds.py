@@ -6,13 +6,13 @@ Source: docs/guide/mapping.md, "Be helped".
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import Self
 
 from metl_gui.core.matrix.blocks import Status
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.suggest.words import letters
 from metl_gui.core.trees.nodes import Version
+from metl_gui.values import Value
 
 _MOST_FEEDERS = 40
 """Of an entity, the schemas that are looked at: those of the newest versions."""
@@ -22,8 +22,7 @@ _LEAST_COMMON = 2
 """One name alone, such as ``id``, says nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Feeder:
+class Feeder(Value):
     """A schema that somebody confirmed to feed an entity.
 
     Args:
@@ -37,8 +36,7 @@ class Feeder:
     names: int
 
 
-@dataclass(frozen=True, slots=True)
-class Feeds:
+class Feeds(Value):
     """The confirmed blocks of one document, to be asked for many schema versions.
 
     Args:

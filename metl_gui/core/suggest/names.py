@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from metl_gui.core.suggest.words import abbreviates, letters, parted, segments, usual
+from metl_gui.values import Value
 
 Scores = NDArray[np.float32]
 
@@ -34,8 +34,7 @@ _MOST_AT_ONCE = 1 << 20
 _FEWEST_TO_PART = 5
 
 
-@dataclass(frozen=True, slots=True)
-class NameToken:
+class NameToken(Value):
     """A word of a name.
 
     Args:
@@ -55,8 +54,7 @@ Parts = frozenset[tuple[str, tuple[str, ...]]]
 """Words of a side that were written as one, each with what it is made of."""
 
 
-@dataclass(frozen=True, eq=False)
-class _Spelled:
+class _Spelled(Value, eq=False, dict=True):
     """Names of one side, cut into words as they are written.
 
     Args:
@@ -81,8 +79,7 @@ class _Spelled:
         return frozenset((text, parts) for text, parts in found if len(parts) > 1)
 
 
-@dataclass(frozen=True, eq=False)
-class _Read:
+class _Read(Value, eq=False, dict=True):
     """Names of one side, read into weighed words, in columns as they are compared.
 
     Shape: ``words`` and ``lengths`` say which words of the vocabulary stand in each name, name after name; ``weights``

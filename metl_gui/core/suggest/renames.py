@@ -13,6 +13,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,6 +23,7 @@ from metl_gui.core.suggest.words import letters
 from metl_gui.core.trees import paths
 from metl_gui.core.trees.nodes import Attribute
 from metl_gui.core.trees.types import is_widening
+from metl_gui.values import Value
 
 Values = Mapping[int, frozenset[str]]
 """Some values of attributes, as text, by attribute id."""
@@ -46,8 +48,7 @@ Prefixes = tuple[tuple[str, ...], tuple[str, ...]]
 """What stood before a name, and what stands before it now."""
 
 
-@dataclass(frozen=True, eq=False)
-class Around:
+class Around(Value, eq=False, dict=True):
     """A list of attributes that some were picked from, in order; what is read off it is read once.
 
     Args:
@@ -82,8 +83,7 @@ class Gaps:
     types: dict[tuple[int, int], list[tuple[str, str]]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Renames:
+class Renames(Value):
     """Everything known of the pairs of lost attributes and new ones.
 
     Shape: all arrays are of (lost, new). ``scores`` is 0 to 1, and 0 where the types forbid it; ``docs`` is -1 where
@@ -97,7 +97,7 @@ class Renames:
     values: Scores
     said: NDArray[np.bool_]
     widened: NDArray[np.bool_]
-    moves: Mapping[tuple[int, int], tuple[Prefixes, int]] = field(default_factory=dict)
+    moves: Mapping[tuple[int, int], tuple[Prefixes, int]] = msgspec.field(default_factory=dict)
 
 
 def weigh_renames(

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, TypeAlias
+
+from metl_gui.values import Value
 
 KeyPaths: TypeAlias = tuple[str, ...] | None
 """Key paths in key order; ``()`` means "has no key", ``None`` means "not known"."""
@@ -40,8 +41,7 @@ EQUIVALENT_KEYWORDS = ("equivalent_to", "x-equivalent-to")
 """Under these a schema says what an attribute, or a struct with all that is in it, was called before."""
 
 
-@dataclass(frozen=True, slots=True)
-class AttributeDeclaration:
+class AttributeDeclaration(Value):
     """One leaf of a declared version.
 
     Args:
@@ -63,8 +63,7 @@ class AttributeDeclaration:
     equivalent_to: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class VersionDeclaration:
+class VersionDeclaration(Value):
     """One version of a schema or entity as its source declares it.
 
     Args:

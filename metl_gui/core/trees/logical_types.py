@@ -8,8 +8,9 @@ Source: docs/reference/typed-columns.md, "Logical types" and "Conversions" (a te
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum, StrEnum
+
+from metl_gui.values import Value
 
 
 class Meaning(StrEnum):
@@ -34,8 +35,7 @@ class Conversion(Enum):
     REFUSED = "not at all"
 
 
-@dataclass(frozen=True, slots=True)
-class LogicalType:
+class LogicalType(Value):
     """One logical name on one kind of plain types.
 
     Args:

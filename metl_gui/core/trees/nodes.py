@@ -6,10 +6,12 @@ counted apart, and apart for each tree.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from msgspec.structs import replace
+
 from metl_gui.core.trees.declarations import KeyPaths
+from metl_gui.values import Value
 
 
 class Side(StrEnum):
@@ -21,8 +23,7 @@ class Side(StrEnum):
     __hash__ = str.__hash__  # that of enumerations is Python code, and sides are keys everywhere
 
 
-@dataclass(frozen=True, slots=True)
-class Attribute:
+class Attribute(Value):
     """A leaf of one version: a_p in the extraction tree, c_q in the CDM tree.
 
     Args:
@@ -49,8 +50,7 @@ class Attribute:
         return name if self.scale is None else f"{name}({self.scale})"
 
 
-@dataclass(frozen=True, slots=True)
-class Version:
+class Version(Value):
     """A version of a schema or entity.
 
     Args:
@@ -91,8 +91,7 @@ class Version:
         return next((a for a in self.attributes if a.lineage == lineage), None)
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class IgnoredAttribute:
+class IgnoredAttribute(Value, order=True):
     """An attribute that a person said is never to be mapped, in any version.
 
     Args:
@@ -107,8 +106,7 @@ class IgnoredAttribute:
     when_ms: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Schema:
+class Schema(Value):
     """An extraction schema s_o or, in the CDM tree, a business entity be_r.
 
     Args:

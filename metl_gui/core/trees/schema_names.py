@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Any, TypeAlias
+
+from metl_gui.values import Value
 
 LabelOrder: TypeAlias = tuple[int, tuple[int, ...], int, tuple[tuple[int, int, str], ...]]
 """Sorts labels as people count: 1-0-9 before 1-0-10, 1.0.0-rc1 before 1.0.0, words after numbers."""
@@ -27,8 +28,7 @@ _NAME_WITH_LABEL = re.compile(r"(.+?)[-_.]([vV]\d{1,18}(?:[.\-]\d{1,18})*|\d{1,1
 _RUNS = re.compile(r"\d{1,18}|\D+|\d+")
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
+class Named(Value):
     """A schema name with the label that stood beside it.
 
     Args:

@@ -7,12 +7,12 @@ Python, so that a key press in a search box costs the same however the texts are
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from metl_gui.core.trees.trees import TextTable
+from metl_gui.values import Value
 
 EXACT, STARTS, WORD_STARTS, INSIDE, ABSENT = range(5)
 """How well a text has a word, best first: it is the word, starts with it, has a part that does, has it, lacks it."""
@@ -21,8 +21,7 @@ _LETTERS = np.zeros(256, np.bool_)
 _LETTERS[[*range(ord("a"), ord("z") + 1), *range(ord("0"), ord("9") + 1), *range(128, 256)]] = True
 
 
-@dataclass(frozen=True, eq=False)
-class Haystack:
+class Haystack(Value, eq=False):
     """Texts to search in.
 
     Shape: ``letters`` uint8 of all texts in lower case, ``offsets`` int64 of n + 1.

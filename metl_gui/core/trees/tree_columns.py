@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from metl_gui.core.trees.nodes import Attribute
 from metl_gui.core.trees.text_columns import Haystack
 from metl_gui.core.trees.trees import Tree, TreeBase, TypeFacts, base_of
+from metl_gui.values import Value
 
 Ints = NDArray[np.int32]
 Bools = NDArray[np.bool_]
@@ -25,8 +26,7 @@ STEP_ATTRIBUTES = 250_000
 """So many attributes are looked at between two yields of a stepwise work: some ten milliseconds."""
 
 
-@dataclass(frozen=True, eq=False)
-class LineageChanges:
+class LineageChanges(Value, eq=False):
     """What differs between versions that follow each other in their schema.
 
     Shape: bool of m. ``new``: no earlier version had it (nothing of a first version is). ``came``: the version before
@@ -152,8 +152,7 @@ class BaseColumns:
             self._changes[:] = [found]
 
 
-@dataclass(frozen=True, eq=False)
-class Part:
+class Part(Value, eq=False):
     """Some schemas of a tree, with all their versions.
 
     Args:
@@ -165,8 +164,7 @@ class Part:
     is_here: Bools | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class TreeColumns:
+class TreeColumns(Value, eq=False):
     """A tree in its two parts: the base, and the edited schemas."""
 
     tree: Tree

@@ -20,13 +20,13 @@ from metl_gui.core.trees.columns import EMPTY, Readable, laid_out
 from metl_gui.core.trees.declarations import KeyPaths
 from metl_gui.core.trees.nodes import Attribute, Schema, Version
 from metl_gui.errors import BugError
+from metl_gui.values import Value
 
 Ints = NDArray[np.int32]
 _CACHED_VERSIONS = 4096
 
 
-@dataclass(frozen=True, eq=False)
-class TextTable:
+class TextTable(Value, eq=False):
     """Interned texts: one UTF-8 blob and the offsets of its parts.
 
     Shape: ``offsets`` is int64 of n + 1.
@@ -51,8 +51,7 @@ class TextTable:
         return self.blob[self.offsets[at] : self.offsets[at + 1]].decode("utf-8", "surrogatepass")
 
 
-@dataclass(frozen=True, slots=True)
-class VersionMetadata:
+class VersionMetadata(Value):
     """What a base keeps of a version beside its attributes."""
 
     labels: tuple[str, ...]
@@ -62,8 +61,7 @@ class VersionMetadata:
     source: str
 
 
-@dataclass(frozen=True, slots=True)
-class TypeFacts:
+class TypeFacts(Value):
     """One interned type."""
 
     type: str
@@ -352,8 +350,7 @@ class ReadableTree:
         return tuple(a for a in version.attributes if a.lineage not in known) if earlier else ()
 
 
-@dataclass(frozen=True, eq=False)
-class Tree(ReadableTree):
+class Tree(ReadableTree, Value, eq=False, weakref=True):
     """A tree at one state."""
 
     base: TreeBase

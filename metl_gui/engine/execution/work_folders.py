@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import shutil
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from metl_gui.core.runs.events import WorkerFacts
@@ -22,13 +21,13 @@ from metl_gui.engine.spark.worker_check import WorkerCheck, check_files, check_p
 from metl_gui.engine.spark.worker_facts import MARK
 from metl_gui.errors import RunError
 from metl_gui.own_files import is_closed, make_below
+from metl_gui.values import Value
 
 _MOST_LOOKED_AT = 64
 _AWAY = "_away"
 
 
-@dataclass(frozen=True, slots=True)
-class WorkPlaces:
+class WorkPlaces(Value):
     """The folders that tasks are told.
 
     Args:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from metl_gui.core.runs.kafka import KafkaServers
 from metl_gui.errors import RunError
+from metl_gui.values import Value
 
 SECONDS = 8.0
 """So long servers have to let a client in."""
@@ -22,8 +22,7 @@ _silent.addHandler(logging.NullHandler())
 _silent.propagate = False  # what librdkafka logs while it tries again and again is told once, in words
 
 
-@dataclass(frozen=True, slots=True)
-class KafkaFacts:
+class KafkaFacts(Value):
     """Who and what is there.
 
     Args:

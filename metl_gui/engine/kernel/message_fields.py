@@ -6,7 +6,6 @@ Nothing here reads a message: where a member begins and ends is a sum of fixed l
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -14,12 +13,12 @@ from numpy.typing import NDArray
 
 from metl_gui.engine.kernel.message_layout import Field, Layout, Place, fields_of
 from metl_gui.engine.kernel.outcomes import MappedBatch
+from metl_gui.values import Value
 
 Places: TypeAlias = "NDArray[np.int64]"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class AlikeMessages:
+class AlikeMessages(Value, eq=False):
     """Messages of one layout in a batch.
 
     Args:

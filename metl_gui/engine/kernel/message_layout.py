@@ -11,12 +11,12 @@ Source: docs/reference/message.md.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 from metl_gui.core.trees.paths import split
 from metl_gui.formats.json_text import NULL, quoted
+from metl_gui.values import Value
 
 Nested: TypeAlias = "dict[str, Nested | int]"
 """Dotted paths as nested objects, with the number of a path where it ends."""
@@ -147,8 +147,7 @@ class Field(NamedTuple):
     stop: Place
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Layout:
+class Layout(Value, eq=False):
     """All of a message but its values; two are the same where they are one object.
 
     Args:
@@ -189,8 +188,7 @@ def layout_of(kind: MessageKind, paths: MessagePaths) -> Layout:
     return _kept_layout(kind, paths) if paths.are_short else Layout.of(kind, paths)
 
 
-@dataclass(frozen=True, slots=True)
-class Fields:
+class Fields(Value):
     """Where the members of messages of a layout stand.
 
     Args:

@@ -11,12 +11,11 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import dataclasses
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, TypeAlias, TypeVar
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -26,8 +25,9 @@ from metl_gui.errors import RecordError
 from metl_gui.formats.json_text import DEPTH_LIMIT, NULL, accept, depth, quoted
 from metl_gui.formats.record_delimiters import head_bytes
 from metl_gui.formats.record_wrapper import Wrapped
+from metl_gui.values import Value
 
-Value = TypeVar("Value", bound=Hashable)
+Key = TypeVar("Key", bound=Hashable)
 
 PADDING = 64
 """Bytes behind keys and values that may be read."""
@@ -57,8 +57,7 @@ class Parts(NamedTuple):
     values: list[bytes | None]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class MessageRecords:
+class MessageRecords(Value, eq=False):
     """Some messages whose keys and values lie in one buffer.
 
     Args:
@@ -204,7 +203,7 @@ class MessageRecords:
         """Return some of them."""
         at = np.array(numbers, np.int64)
         columns = {name: getattr(self, name)[at] for name in _COLUMNS}
-        return dataclasses.replace(self, sizes=None if self.sizes is None else self.sizes[at], **columns)
+        return msgspec.structs.replace(self, sizes=None if self.sizes is None else self.sizes[at], **columns)
 
     @property
     def lengths(self) -> Int64Array:
@@ -232,7 +231,7 @@ class MessageRecords:
         for record in perhaps:
             size = len(self.whole(record))
             sizes[record] = size if size > limit_bytes else 0
-        return dataclasses.replace(self, sizes=sizes, kept_bytes=head_bytes(limit_bytes)) if sizes.any() else self
+        return msgspec.structs.replace(self, sizes=sizes, kept_bytes=head_bytes(limit_bytes)) if sizes.any() else self
 
 
 RecordBatch: TypeAlias = Records | MessageRecords
@@ -264,12 +263,12 @@ def is_whole(content: bytes) -> bool:
         return False
 
 
-def distinct(values: Sequence[Value]) -> tuple[list[Value], Int64Array]:
+def distinct(values: Sequence[Key]) -> tuple[list[Key], Int64Array]:
     """Return the different values, and for each which it is."""
     if values and values.count(values[0]) == len(values):
         # Most batches come from one partition, and most messages of a topic have the same headers.
         return [values[0]], np.zeros(len(values), np.int64)
-    numbers: defaultdict[Value, int] = defaultdict()
+    numbers: defaultdict[Key, int] = defaultdict()
     numbers.default_factory = numbers.__len__
     places = np.fromiter(map(numbers.__getitem__, values), np.int64, len(values))
     return list(numbers), places

@@ -9,8 +9,11 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TypeAlias, TypeVar
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
+
+from metl_gui.values import Value
 
 Filled: TypeAlias = "Counter[tuple[str, str, str]]"
 """Messages in which a mapped attribute is not null, by entity, entity version and CDM path."""
@@ -36,8 +39,7 @@ class CountNames:
     size: int = 0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class NumberedCounts:
+class NumberedCounts(Value, eq=False):
     """What was counted under some numbers.
 
     Args:
@@ -45,9 +47,9 @@ class NumberedCounts:
         numbers, counts: the counts that are not 0; a count of ``filled`` may be below 0, what was sent comes on top.
     """
 
-    names: CountNames = field(default_factory=CountNames)
-    numbers: _Numbers = field(default_factory=lambda: np.empty(0, np.int64))
-    counts: _Numbers = field(default_factory=lambda: np.empty(0, np.int64))
+    names: CountNames = msgspec.field(default_factory=CountNames)
+    numbers: _Numbers = msgspec.field(default_factory=lambda: np.empty(0, np.int64))
+    counts: _Numbers = msgspec.field(default_factory=lambda: np.empty(0, np.int64))
 
     def by_version(self) -> Counter[str]:
         """Return the records by version."""

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import TypeAlias
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from metl_gui.formats.record_wrapper import Wrapped, unwrap
+from metl_gui.values import Value
 
 Int64Array: TypeAlias = NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Records:
+class Records(Value, eq=False):
     """Some records that lie in one buffer.
 
     Args:
@@ -109,7 +108,7 @@ class Records:
     def chosen(self, numbers: Sequence[int]) -> Records:
         """Return some of them."""
         at = np.array(numbers, np.int64)
-        return dataclasses.replace(
+        return msgspec.structs.replace(
             self,
             starts=self.starts[at],
             stops=self.stops[at],

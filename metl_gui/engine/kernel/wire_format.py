@@ -14,12 +14,12 @@ import base64
 import binascii
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 from uuid import UUID
 
 import msgspec
+from msgspec.structs import replace
 
 from metl_gui.core.project.writer_schemas import AVRO, RABIN, is_registry_id, of_content, of_global, of_rabin
 from metl_gui.core.trees.declarations import fingerprint
@@ -32,6 +32,7 @@ from metl_gui.formats.avro_types import AvroType, rabin_fingerprint, read_avro
 from metl_gui.formats.connect_schema import ConnectSchema, declare, record_name, row_of, without_added
 from metl_gui.formats.json_text import BLANK, check
 from metl_gui.formats.record_wrapper import SINGLE_OBJECT
+from metl_gui.values import Value
 
 MAGIC = 0
 _SINGLE_OBJECT_BYTES = 10
@@ -155,8 +156,7 @@ _KEPT_BYTES = 1 << 18
 """Schema halves larger than this are read anew each time, so that a hostile stream cannot fill the memory."""
 
 
-@dataclass(frozen=True, slots=True)
-class InlineSchema:
+class InlineSchema(Value):
     """What the schema of one message says (empty: nothing).
 
     Args:
@@ -208,8 +208,7 @@ _learned: dict[str, str] = {}
 schema, so it can mean no other one."""
 
 
-@dataclass(frozen=True, slots=True)
-class DecodedValue:
+class DecodedValue(Value):
     """A value that was decoded.
 
     Args:
@@ -225,12 +224,11 @@ class DecodedValue:
     half: InlineSchema
     id: str
     names: tuple[str, ...] = ()
-    labels: dict[str, str] = field(default_factory=dict)
+    labels: dict[str, str] = msgspec.field(default_factory=dict)
     is_plain: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class _DecodableSchema:
+class _DecodableSchema(Value):
     """A schema that is ready to read; without a reader its values are JSON text."""
 
     reader: AvroReader | None

@@ -6,7 +6,6 @@ What an edit left as it was is compiled once: the cost of the next record is tha
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Self, TypeAlias
 
 from metl_gui.core.differences.changed_parts import changed_blocks
@@ -24,6 +23,7 @@ from metl_gui.errors import RecordError
 from metl_gui.formats.json_text import Members
 from metl_gui.formats.record_kind import RecordKind
 from metl_gui.formats.record_wrapper import Wrapped, unwrap
+from metl_gui.values import Value
 
 Writers: TypeAlias = Callable[[str], Iterable[writer_schemas.WriterSchema]]
 """Finds the writer schemas that a registry id means."""
@@ -32,8 +32,7 @@ _MOST_SCHEMAS = 64
 """So many schemas stay compiled."""
 
 
-@dataclass(frozen=True, slots=True)
-class OneMessage:
+class OneMessage(Value):
     """A message that a record becomes.
 
     Args:
@@ -45,8 +44,7 @@ class OneMessage:
     text: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class RecordRow:
+class RecordRow(Value):
     """What a record says of a row.
 
     Args:
@@ -60,8 +58,7 @@ class RecordRow:
     before: Members | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class OneOutcome:
+class OneOutcome(Value):
     """What became of one record.
 
     Args:
@@ -86,8 +83,7 @@ class OneOutcome:
     detail: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class RecognizedRecord:
+class RecognizedRecord(Value):
     """Which schema and version a record belongs to.
 
     Args:

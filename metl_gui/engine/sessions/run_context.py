@@ -5,18 +5,19 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
+
+import msgspec
 
 from metl_gui.core.runs.events import EngineEvent
 from metl_gui.core.runs.run_spec import RunSpec
 from metl_gui.engine.runs.run_folder import RunFolder
 from metl_gui.engine.sessions.runtime import Runtime
 from metl_gui.errors import RunCancelled
+from metl_gui.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class RunContext:
+class RunContext(Value):
     """One run on its session.
 
     Args:
@@ -32,8 +33,8 @@ class RunContext:
     runtime: Runtime
     spec: RunSpec
     emit: Callable[[EngineEvent], None]
-    is_cancelled: threading.Event = field(default_factory=threading.Event)
-    started: float = field(default_factory=time.monotonic)
+    is_cancelled: threading.Event = msgspec.field(default_factory=threading.Event)
+    started: float = msgspec.field(default_factory=time.monotonic)
 
     @property
     def run_id(self) -> str:

@@ -5,13 +5,14 @@ What is taken here is taken exactly as ``readers`` would; everything else is mar
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
+
+from metl_gui.values import Value
 
 Array: TypeAlias = "pa.Array[Any]"
 
@@ -28,8 +29,7 @@ class Taken(NamedTuple):
     left: NDArray[np.bool_] | None
 
 
-@dataclass(frozen=True, slots=True)
-class Cells:
+class Cells(Value):
     """Values of one column.
 
     Args:

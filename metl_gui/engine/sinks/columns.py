@@ -13,7 +13,6 @@ others.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import pyarrow as pa
 
@@ -30,14 +29,14 @@ from metl_gui.core.trees.logical_types import (
 from metl_gui.engine.kernel.plan import ColumnPlan, SourceType
 from metl_gui.engine.sinks import readers
 from metl_gui.engine.sinks.readers import Reader
+from metl_gui.values import Value
 
 INTEGERS = {"int8": pa.int8(), "int16": pa.int16(), "int32": pa.int32(), "int64": pa.int64(), "integer": pa.int64()}
 _DIGITS = 38
 """The most digits of a decimal in 128 bits."""
 
 
-@dataclass(frozen=True, slots=True)
-class TypedColumn:
+class TypedColumn(Value):
     """One leaf of the payload.
 
     Args:

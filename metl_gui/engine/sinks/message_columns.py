@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, TypeAlias
 
@@ -17,13 +16,13 @@ from metl_gui.engine.kernel.message_layout import Layout, fields_of
 from metl_gui.engine.kernel.outcomes import MappedBatch
 from metl_gui.engine.sinks.cells import Cells
 from metl_gui.formats.json_text import text_of
+from metl_gui.values import Value
 
 Array: TypeAlias = "pa.Array[Any]"
 NAMED = (at.KEY, at.TS_MS, at.POSITION, at.ORIGIN, at.COMMITTED_AT_MS, at.SNAPSHOT, at.OLD_KEY)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class MessageColumns:
+class MessageColumns(Value, eq=False):
     """Some messages of a batch.
 
     Args:

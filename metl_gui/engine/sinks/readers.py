@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from decimal import Context, Decimal, InvalidOperation
 from functools import cache
 from typing import Any, Literal, TypeAlias
@@ -24,6 +23,7 @@ from msgspec import Raw
 
 from metl_gui.engine.sinks.cells import Cells, Taken
 from metl_gui.engine.sinks.local_times import LocalTimeError, check_zone, instants
+from metl_gui.values import Value
 
 Array: TypeAlias = "pa.Array[Any]"
 _Every: TypeAlias = Callable[[bytes], Array]
@@ -48,8 +48,7 @@ _MOST_SCALE = 10_000
 _EXACT = Context(prec=1_000_000)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Reader:
+class Reader(Value, eq=False):
     """Reads the values of one column.
 
     Args:

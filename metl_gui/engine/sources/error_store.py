@@ -18,7 +18,6 @@ import contextlib
 import os
 import time
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -33,6 +32,7 @@ from metl_gui.file_locks import lock
 from metl_gui.formats.compression import Codec
 from metl_gui.formats.record_delimiters import Framing
 from metl_gui.own_files import atomic_write, make_below, open_file
+from metl_gui.values import Value
 
 MARKS = "_replayed"
 _REASON = "reason="
@@ -64,8 +64,7 @@ class ReplayMark(msgspec.Struct, frozen=True, kw_only=True):
         return self.is_done or bool(self.messages and Path(self.messages).exists() and not Path(self.partial).exists())
 
 
-@dataclass(frozen=True, slots=True)
-class WaitingPart:
+class WaitingPart(Value):
     """Records of one reason that wait, in one file.
 
     Args:
@@ -83,8 +82,7 @@ class WaitingPart:
         return Path(self.name).parent.name.removeprefix(_REASON)
 
 
-@dataclass(frozen=True, slots=True)
-class ErrorStore:
+class ErrorStore(Value):
     """One error store.
 
     Args:

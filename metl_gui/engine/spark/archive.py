@@ -20,7 +20,7 @@ from metl_gui.engine.spark import archive_entrance
 from metl_gui.errors import SetupError
 from metl_gui.own_files import atomic_file, cache_folder, is_only_ours, make_folder
 
-PARTS = ("errors.py", "own_files.py", "file_locks.py", "core", "formats", "engine")
+PARTS = ("errors.py", "values.py", "own_files.py", "file_locks.py", "core", "formats", "engine")
 """What of the package travels; the rest of it neither runs nor is imported on an executor."""
 
 _PACKAGE = "metl_gui"

@@ -7,10 +7,10 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from metl_gui.errors import SetupError
+from metl_gui.values import Value
 
 OLDEST_JAVA = 17
 """Spark 4 refuses anything older."""
@@ -18,8 +18,7 @@ OLDEST_JAVA = 17
 _HINT = "Run `metl doctor --fix`, or install it yourself (Debian: `apt-get install openjdk-17-jre-headless`)."
 
 
-@dataclass(frozen=True, slots=True)
-class JavaHome:
+class JavaHome(Value):
     """A Java installation.
 
     Args:

@@ -38,6 +38,7 @@ from metl_gui.engine.staging.rows import TIME_COLUMNS, MessageHeads, staged_rows
 from metl_gui.errors import RecordError
 from metl_gui.formats.json_text import DEPTH_LIMIT, NULL, check, malformed
 from metl_gui.formats.record_kind import RecordKind
+from metl_gui.values import Value
 
 Array: TypeAlias = "pa.Array[Any]"
 OTHER_ENTITY = "other_entity"
@@ -108,8 +109,7 @@ class _Refused(NamedTuple):
     version: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Messages:
+class _Messages(Value):
     """Messages of a batch, and which records they were.
 
     Args:
@@ -119,7 +119,7 @@ class _Messages:
 
     records: Sequence[int]
     messages: Sequence[CanonicalMessage]
-    others: Mapping[int, RecordError | None] = field(default_factory=dict)
+    others: Mapping[int, RecordError | None] = msgspec.field(default_factory=dict)
 
     def chosen(self, is_chosen: NDArray[np.bool_]) -> _Messages:
         """Return some of the messages."""

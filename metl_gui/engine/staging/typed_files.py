@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from operator import lt
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -25,6 +24,7 @@ from metl_gui.engine.sinks.parquet import ENTITY_VERSION, NO_VERSION
 from metl_gui.engine.sinks.parquet_parts import ENTITY
 from metl_gui.engine.sinks.sink import folder_name
 from metl_gui.errors import RunError
+from metl_gui.values import Value
 
 MAGIC = b"PAR1"
 _BATCH_ROWS, _FEW_ROWS = 32_768, 64
@@ -75,8 +75,7 @@ class TypedBatch(NamedTuple):
     bytes_in: int
 
 
-@dataclass(frozen=True, slots=True)
-class TypedFile:
+class TypedFile(Value):
     """What a file says of itself.
 
     Args:

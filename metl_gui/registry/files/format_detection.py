@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +14,10 @@ from metl_gui.formats.compression import Codec, codec_of
 from metl_gui.registry.documents import MAX_BYTES, unreadable
 from metl_gui.registry.schemas.json_schema_nodes import TYPES
 from metl_gui.registry.schemas.registry_entries import is_registry
+from metl_gui.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class DetectedFormat:
+class DetectedFormat(Value):
     """What a file turned out to be: a format that a reader exists for, or the reason why there is none."""
 
     format: Format | None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from metl_gui.core.project.reader_result import ReaderResult, SkippedSource, merge
@@ -17,13 +16,13 @@ from metl_gui.registry.files.format_detection import DetectedFormat, detect
 from metl_gui.registry.messages import connect_json
 from metl_gui.registry.schemas import avro, json_schema
 from metl_gui.registry.sql import files as sql_files
+from metl_gui.values import Value
 
 _RUNS = re.compile(r"(\d{1,18})")
 _PATTERN = re.compile(r"[*?\[]")
 
 
-@dataclass(frozen=True, slots=True)
-class SchemaFile:
+class SchemaFile(Value):
     """One file to read.
 
     Args:

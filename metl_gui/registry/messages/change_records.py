@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -21,10 +20,10 @@ from metl_gui.formats.json_text import Members, check, is_null, is_object, membe
 from metl_gui.formats.record_kind import ROW_KINDS, RecordKind, classify, is_with_schema, op_of
 from metl_gui.formats.record_wrapper import SINGLE_OBJECT, Wrapped, is_wrapper, unwrap
 from metl_gui.registry.messages.schema_changes import SchemaChangeEvent, read_change
+from metl_gui.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class RowSchema:
+class RowSchema(Value):
     """What the schema half of a message declares.
 
     Args:
@@ -40,8 +39,7 @@ class RowSchema:
     has_row: bool
 
 
-@dataclass(frozen=True, slots=True)
-class RowRecord:
+class RowRecord(Value):
     """One record of a row.
 
     Args:

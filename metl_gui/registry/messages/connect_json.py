@@ -14,8 +14,10 @@ from __future__ import annotations
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from metl_gui.core.project.reader_result import ReaderResult, SkippedSource
 from metl_gui.core.runs.limits import LIMIT_BYTES

@@ -14,12 +14,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
+
+from msgspec.structs import replace
 
 from metl_gui.core.project.reader_result import SchemaSuccession
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.paths import join, split
+from metl_gui.values import Value
 
 Name: TypeAlias = tuple[str, ...]
 """A table as it is written: with or without its database and schema before it."""
@@ -41,8 +43,7 @@ MAX_LENGTH = 200_000
 _NO_NAMES = ("INDEX", "KEY", "CONSTRAINT", "PARTITION", "ATTRIBUTE", "VALUE")
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnRenamed:
+class ColumnRenamed(Value):
     """A column has another name."""
 
     table: Name
@@ -50,8 +51,7 @@ class ColumnRenamed:
     new: str
 
 
-@dataclass(frozen=True, slots=True)
-class TableRenamed:
+class TableRenamed(Value):
     """A table has another name."""
 
     old: Name
@@ -61,8 +61,7 @@ class TableRenamed:
 Renamed: TypeAlias = ColumnRenamed | TableRenamed
 
 
-@dataclass(frozen=True, slots=True)
-class _Token:
+class _Token(Value):
     """A token: its text, and what kind it is."""
 
     text: str
@@ -266,8 +265,7 @@ _QUOTED = re.compile(r'"((?:[^"]|"")*)"|([^."]+)')
 _SIGNS = re.compile(r"[^0-9a-z]")
 
 
-@dataclass(frozen=True, slots=True)
-class SchemaChangeEvent:
+class SchemaChangeEvent(Value):
     """One schema change event.
 
     Args:

@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 
 from metl_gui.core.trees.declarations import AttributeDeclaration
 from metl_gui.core.trees.paths import escape
+from metl_gui.values import Value
 
 Signature: TypeAlias = tuple[Any, ...]
 """Names of a row with the names below its objects: what two rows of one tree have in common."""
@@ -42,8 +43,7 @@ LOGICAL_STRUCTS = {
 _KINDS = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array"}
 
 
-@dataclass(frozen=True, slots=True)
-class InferredVersion:
+class InferredVersion(Value):
     """One version read off rows.
 
     Args:

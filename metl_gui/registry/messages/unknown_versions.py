@@ -8,8 +8,10 @@ Source: docs/architecture/model.md, "States, publishing, being out of step"; doc
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
+
+from msgspec.structs import replace
 
 from metl_gui.core.project.version_tasks import VersionTask, Waiting, groups_of, joined, profile_of, seen_of
 from metl_gui.core.trees.declarations import AttributeDeclaration, KeyPaths, VersionDeclaration

@@ -6,7 +6,6 @@ A schema is called as its topic will be (``prefix.schema.table``). Columns that 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from itertools import groupby
 from typing import Any
@@ -17,6 +16,7 @@ from metl_gui.core.trees.paths import escape
 from metl_gui.registry.addresses import DatabasePlace
 from metl_gui.registry.postgres_types import ConnectType, Modes, array_type, connect_type, modes_of
 from metl_gui.registry.remote.database import connected
+from metl_gui.values import Value
 
 _TABLES = """
 SELECT c.oid, n.nspname, c.relname, c.relispartition, coalesce(obj_description(c.oid, 'pg_class'), '')
@@ -46,8 +46,7 @@ ORDER BY i.indrelid, NOT i.indisprimary, x.relname, k.place
 _WILD = frozenset("*?[")
 
 
-@dataclass(frozen=True, slots=True)
-class CatalogueTable:
+class CatalogueTable(Value):
     """One table as lists show it.
 
     Args:
@@ -70,8 +69,7 @@ class CatalogueTable:
         return f"{self.schema}.{self.name}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Type:
+class _Type(Value):
     name: str
     kind: str
     base: int

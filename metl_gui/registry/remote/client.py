@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from metl_gui.errors import SchemaError
 from metl_gui.registry.addresses import Api, RegistryPlace
 from metl_gui.registry.remote.http import RegistryConnection
 from metl_gui.registry.schemas.registry_entries import RegistryEntry, SchemaReference
+from metl_gui.values import Value
 
 PAGE = 500
 LONGEST_NAME = 500
@@ -18,8 +18,7 @@ MAX_SUBJECTS = 200_000
 MAX_VERSIONS = 20_000
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Subject:
+class Subject(Value, order=True):
     """One schema of a registry, with all its versions.
 
     Args:
@@ -45,8 +44,7 @@ class Subject:
         return 0 < len(self.shown) <= LONGEST_NAME and self.shown.isprintable()
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
+class Listed(Value):
     """One version as it stands in a list.
 
     Args:

@@ -8,9 +8,10 @@ Source: docs/reference/cdc.md, "Registries".
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any, TypeAlias
 from urllib.parse import quote, urlsplit
+
+from msgspec.structs import replace
 
 from metl_gui.core.project.writer_schemas import of_content, of_global
 from metl_gui.errors import SchemaError, ServiceUnavailableError

@@ -11,9 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import partial
+
+import msgspec
+from msgspec.structs import replace
 
 from metl_gui.core.project.reader_result import ReaderResult, SkippedSource, order_versions
 from metl_gui.errors import SchemaError, ServiceUnavailableError
@@ -23,6 +25,7 @@ from metl_gui.registry.remote.client import Listed, Registry, Subject
 from metl_gui.registry.remote.registry_apis import Apicurio, Newest
 from metl_gui.registry.schemas.avro import AvroDocument, EntryGathering
 from metl_gui.registry.schemas.registry_entries import RegistryEntry, SchemaReference
+from metl_gui.values import Value
 
 AT_ONCE = 8
 """So many questions are asked at once: enough to hide the way, too few to trouble a registry."""
@@ -42,8 +45,7 @@ Told = Callable[[str, int, int], None]
 """Told what is done, how much of it and of how much; may stop by raising."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Fetched:
+class _Fetched(Value):
     """What came of asking for one version."""
 
     subject: Subject
@@ -256,8 +258,7 @@ def _named(shown: str, fetched: _Fetched) -> str:
     return f"{shown} ({fetched.subject.shown} {fetched.version.label})"
 
 
-@dataclass(frozen=True, slots=True)
-class SourceCursor:
+class SourceCursor(Value):
     """What was there when somebody looked: by subject or table what changes when it gets another version.
 
     Args:
@@ -265,7 +266,7 @@ class SourceCursor:
         newest: the version of the whole registry that was changed last, where it can be asked for that.
     """
 
-    known: Mapping[str, object] = field(default_factory=dict)
+    known: Mapping[str, object] = msgspec.field(default_factory=dict)
     newest: Newest | None = None
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, LiteralString, cast
 
 from psycopg import IsolationLevel, sql
@@ -19,6 +18,7 @@ from metl_gui.errors import RunCancelled, SchemaError
 from metl_gui.formats.table_columns import Form, TableColumn
 from metl_gui.registry.addresses import DatabasePlace
 from metl_gui.registry.remote.database import connected
+from metl_gui.values import Value
 
 if TYPE_CHECKING:
     import psycopg
@@ -40,8 +40,7 @@ _FORMS: dict[Form, LiteralString] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(Value):
     """A table, or one partition of a partitioned one.
 
     Args:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import ssl
-from dataclasses import dataclass
 from pathlib import Path
 
 from metl_gui.errors import SchemaError
+from metl_gui.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class TlsFiles:
+class TlsFiles(Value):
     """What a profile says of certificates.
 
     Args:

@@ -17,9 +17,11 @@ from __future__ import annotations
 import re
 from collections import ChainMap, Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
+
+from msgspec.structs import replace
 
 from metl_gui.core.project.reader_result import ReaderResult, SchemaSuccession, SkippedSource
 from metl_gui.core.project.writer_schemas import AVRO, JSON, WriterSchema, of_rabin
@@ -33,6 +35,7 @@ from metl_gui.formats.avro_types import AvroType, definitions, rabin_fingerprint
 from metl_gui.registry.documents import MAX_BYTES, decode, parse_json, read_bytes, unreadable
 from metl_gui.registry.schemas import connect_json_schema, json_schema
 from metl_gui.registry.schemas.registry_entries import RegistryEntry, SchemaReference, entries, is_registry
+from metl_gui.values import Value
 
 _KEY = "-key"
 _CONTEXT = re.compile(r":\.[^:]*:")
@@ -89,8 +92,7 @@ _Place: TypeAlias = tuple[str, str, str]
 """Group, subject and version."""
 
 
-@dataclass(frozen=True, slots=True)
-class AvroDocument:
+class AvroDocument(Value):
     """One schema with what stands beside it.
 
     Args:

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from metl_gui.core.project.writer_schemas import of_content, of_global
 from metl_gui.errors import SchemaError
+from metl_gui.values import Value
 
 _LISTS = ("subjects", "schemas", "versions", "artifacts")
 _BY_ID = ("schemas_by_id", "schemas", "ids")
@@ -25,8 +25,7 @@ DEFAULT_GROUP = "default"
 """Apicurio's name of the group of what belongs to none."""
 
 
-@dataclass(frozen=True, slots=True)
-class SchemaReference:
+class SchemaReference(Value):
     """A schema that another one needs.
 
     Args:
@@ -42,8 +41,7 @@ class SchemaReference:
     group: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class RegistryEntry:
+class RegistryEntry(Value):
     """One version of one subject.
 
     Args:

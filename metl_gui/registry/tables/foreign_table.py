@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
+
+import msgspec
 
 from metl_gui.core.project.table_columns import DEFAULTS, TableColumns, TableHead
 from metl_gui.errors import SchemaError, near_names
@@ -28,19 +29,19 @@ from metl_gui.registry.tables.mapping_table import (
     row_of,
 )
 from metl_gui.registry.tables.workbook import SheetRow, is_workbook, read_sheet, sheet_names
+from metl_gui.values import Value
 
 _HEAD_ROWS = 20
 _ALSO_READ = ("comment", MARK)
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
+class _Line(Value):
     """One line, its cells by title; ``problem`` says why it cannot be used, ``problems`` why cells cannot, by title."""
 
     number: int
     cells: dict[str, str]
     problem: str = ""
-    problems: Mapping[str, str] = field(default_factory=dict)
+    problems: Mapping[str, str] = msgspec.field(default_factory=dict)
 
 
 def read_head(path: Path) -> TableHead:

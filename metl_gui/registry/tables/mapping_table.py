@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
 from itertools import repeat
@@ -24,6 +23,7 @@ from metl_gui.errors import SchemaError, near_names
 from metl_gui.registry.documents import unreadable
 from metl_gui.registry.tables.cells import LONG_COLUMNS, LONG_TEXTS, MARK, MARKED, exact, long_texts, whole
 from metl_gui.registry.tables.workbook import SheetRow, is_workbook, read_sheet, sheet_names
+from metl_gui.values import Value
 
 if TYPE_CHECKING:
     from _csv import Reader as _Reader
@@ -67,16 +67,14 @@ class MappingRow(NamedTuple):
     comment: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class LineProblem:
+class LineProblem(Value):
     """One line that cannot be used, and why."""
 
     line: int
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class MappingTable:
+class MappingTable(Value):
     """The rows of a mapping CSV and the lines that are none."""
 
     rows: tuple[MappingRow, ...]

@@ -11,7 +11,6 @@ import warnings
 import zipfile
 import zlib
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import date, datetime, time
 from io import BytesIO
 from pathlib import Path
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING
 from metl_gui.errors import SchemaError, near_names
 from metl_gui.registry.documents import unreadable
 from metl_gui.registry.tables.cells import unescaped
+from metl_gui.values import Value
 
 if TYPE_CHECKING:
     from openpyxl.cell import Cell, MergedCell
@@ -48,8 +48,7 @@ _UNPACKING = (
 """What the standard library raises on damaged parts."""
 
 
-@dataclass(frozen=True, slots=True)
-class SheetRow:
+class SheetRow(Value):
     """One row.
 
     Args:
@@ -63,8 +62,7 @@ class SheetRow:
     problems: dict[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class SheetTable:
+class SheetTable(Value):
     """A sheet whose first row names its columns.
 
     Args:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import msgspec
 
@@ -16,6 +15,7 @@ from metl_gui.core.trees.declarations import VersionDeclaration
 from metl_gui.core.trees.nodes import Side
 from metl_gui.store.repositories.sessions import Sessions
 from metl_gui.store.rows.decompression import Unpacking
+from metl_gui.values import Value
 
 _TOGETHER = 100
 _QUICK = 1
@@ -25,8 +25,7 @@ _samples = msgspec.json.Decoder(tuple[ValueProfile, ...]).decode
 _waits = msgspec.json.Decoder(tuple[Waiting, ...]).decode
 
 
-@dataclass(frozen=True, slots=True)
-class PendingImportRepository:
+class PendingImportRepository(Value):
     """Bulk imports that have begun and not ended."""
 
     sessions: Sessions
@@ -79,8 +78,7 @@ class PendingImportRepository:
             return tuple(one for (part,) in rows for one in _versions(unpacking.unpacked(part)))
 
 
-@dataclass(frozen=True, slots=True)
-class VersionTaskRepository:
+class VersionTaskRepository(Value):
     """Versions that messages showed and nobody has imported."""
 
     sessions: Sessions
@@ -128,8 +126,7 @@ class VersionTaskRepository:
             return cursor.rowcount > 0
 
 
-@dataclass(frozen=True, slots=True)
-class WriterSchemaRepository:
+class WriterSchemaRepository(Value):
     """Writer schemas by registry id: what messages in Avro are read by, in every state."""
 
     sessions: Sessions

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from metl_gui.core.changes.draft import EditContext
@@ -36,10 +35,10 @@ from metl_gui.store.repositories.runs import RunRepository
 from metl_gui.store.repositories.samples import SampleRepository
 from metl_gui.store.repositories.sessions import Sessions
 from metl_gui.store.repositories.states import SettingRepository, StateRepository
+from metl_gui.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class MergeRule:
+class MergeRule(Value):
     """What a merge makes of a table.
 
     Args:
@@ -136,8 +135,7 @@ Untaken: TypeAlias = dict[str, frozenset[tuple[object, ...]]]
 """Rows of tables that are not merged, by table, each by what tells it from others."""
 
 
-@dataclass(frozen=True, slots=True)
-class ProjectDataRepository:
+class ProjectDataRepository(Value):
     """Everything that a project keeps beside its states, as values that are compared and merged."""
 
     sessions: Sessions
@@ -173,8 +171,7 @@ class ProjectDataRepository:
                 _put(repositories, kept)
 
 
-@dataclass(frozen=True, slots=True)
-class Repositories:
+class Repositories(Value):
     """One repository for each thing that a project keeps beside its states; none of it is undone.
 
     Args:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import astuple, dataclass
+from dataclasses import astuple
 
 from metl_gui.core.changes.draft import EditContext, Transition
 from metl_gui.core.project.assignments import Assignment, AssignmentKey
@@ -12,12 +12,12 @@ from metl_gui.core.project.refusals import RefusedRename, RefusedRenames, Refuse
 from metl_gui.core.review.assignees import moved_keys
 from metl_gui.core.trees.nodes import Side
 from metl_gui.store.repositories.sessions import Sessions
+from metl_gui.values import Value
 
 _NOWHERE = (0, 0, 0, 0)
 
 
-@dataclass(frozen=True, slots=True)
-class CommentRepository:
+class CommentRepository(Value):
     """Comments on schemas, entities, attributes, elements and blocks."""
 
     sessions: Sessions
@@ -53,8 +53,7 @@ class CommentRepository:
             return tuple(Comment(row[0], CommentSubject(_spot(row[4:8]), _spot(row[8:12])), *row[1:4]) for row in rows)
 
 
-@dataclass(frozen=True, slots=True)
-class AssignmentRepository:
+class AssignmentRepository(Value):
     """Who is to decide on review items."""
 
     sessions: Sessions
@@ -97,8 +96,7 @@ class AssignmentRepository:
             return tuple(Assignment((schema, entity, version), *rest) for schema, entity, version, *rest in rows)
 
 
-@dataclass(frozen=True, slots=True)
-class RefusedSuggestionRepository:
+class RefusedSuggestionRepository(Value):
     """Suggestions that a person refused: they are not made again until they are restored."""
 
     sessions: Sessions
@@ -136,8 +134,7 @@ class RefusedSuggestionRepository:
             return tuple((RefusedSuggestion(*refusal), EditContext(who, when_ms)) for *refusal, who, when_ms in rows)
 
 
-@dataclass(frozen=True, slots=True)
-class RefusedRenameRepository:
+class RefusedRenameRepository(Value):
     """Rename proposals that a person refused: they are not made again until they are restored."""
 
     sessions: Sessions

@@ -5,16 +5,15 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
 
 from metl_gui.store.repositories.sessions import Sessions
+from metl_gui.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class LoggedRun:
+class LoggedRun(Value):
     """One mapping run.
 
     Args:
@@ -29,11 +28,10 @@ class LoggedRun:
     state: int | None
     when_ms: int
     report: dict[str, Any]
-    spec: dict[str, Any] = field(default_factory=dict)
+    spec: dict[str, Any] = msgspec.field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class RunRepository:
+class RunRepository(Value):
     """Mapping runs and their events, appended without the editing lease."""
 
     sessions: Sessions

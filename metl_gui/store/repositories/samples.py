@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from metl_gui.core.changes.draft import EditContext
 from metl_gui.core.project.sample_profiles import SchemaProfile, decode, encode
 from metl_gui.store.repositories.sessions import Sessions
 from metl_gui.store.rows.decompression import Unpacking
+from metl_gui.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class SampleRepository:
+class SampleRepository(Value):
     """Profiles of every schema, and samples of those that a person included."""
 
     sessions: Sessions

@@ -5,15 +5,15 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from metl_gui.values import Value
 
 Session: TypeAlias = Callable[[], AbstractContextManager[sqlite3.Connection]]
 """Opens the project file for reading, or for one transaction."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sessions:
+class Sessions(Value):
     """The sessions of one open project file.
 
     Args:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from metl_gui.core.changes.draft import EditContext
 from metl_gui.core.project.named_states import NamedState
 from metl_gui.store.repositories.sessions import Sessions
+from metl_gui.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class StateRepository:
+class StateRepository(Value):
     """Names, publications and exports of states."""
 
     sessions: Sessions
@@ -78,8 +77,7 @@ class StateRepository:
             return frozenset(state for (state,) in connection.execute("SELECT state FROM exported_states"))
 
 
-@dataclass(frozen=True, slots=True)
-class SettingRepository:
+class SettingRepository(Value):
     """Settings of the whole project; no part of a state."""
 
     sessions: Sessions

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sqlite3
 from collections.abc import Iterable
-from dataclasses import replace
 from itertools import chain
 from typing import Any, TypeAlias
 
 import msgspec
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from metl_gui.core.changes.draft import BlockChange, Transition
@@ -78,7 +79,7 @@ def read_matrix(connection: sqlite3.Connection, extraction: Tree, cdm: Tree) -> 
         np.ascontiguousarray(records["when_ms"]),
         people,
     )
-    return Dpm.on(replace(base, records=_read_details(connection, base, records)))
+    return Dpm.on(dataclasses.replace(base, records=_read_details(connection, base, records)))
 
 
 def to_blob(elements: Iterable[Element]) -> bytes:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, fields
 from functools import partial
 
 import msgspec
@@ -14,6 +13,7 @@ from metl_gui.core.changes.draft import ChangeSet
 from metl_gui.core.matrix.blocks import BlockKey
 from metl_gui.core.trees.nodes import Schema, Side
 from metl_gui.store.rows.decompression import TIMES, Unpacking
+from metl_gui.values import Value
 
 _LEVEL = 5
 """Of 10^4 elements it leaves as little as 6, in half the time."""
@@ -22,7 +22,7 @@ _RAW = -15
 """Bits of the window, negative for a stream without header and checksum: the file has its own."""
 
 _KEYS = re.compile(rb'"key":\[(\d+),(\d+)\]')
-_WRITTEN_EVER = tuple(each.name for each in fields(Schema) if each.name != "ignored")
+_WRITTEN_EVER = tuple(name for name in Schema.__struct_fields__ if name != "ignored")
 _decoder = msgspec.json.Decoder(ChangeSet)
 
 
@@ -72,8 +72,7 @@ def unpack_change(pack: bytes) -> ChangeSet:
     return next(unpack_changes((pack,)))
 
 
-@dataclass(frozen=True, slots=True)
-class LogFilter:
+class LogFilter(Value):
     """What of a project is looked for in the log.
 
     Args:

@@ -6,7 +6,6 @@ same list in which a person gives actions other keys.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from PySide6.QtCore import QModelIndex, QObject, Qt
@@ -30,12 +29,12 @@ from metl_gui.ui.widgets.fitted_dialog import FittedDialog
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.rows import Index
 from metl_gui.ui.widgets.table import ColumnsModel, ScaledTable
+from metl_gui.values import Value
 
 COLUMNS = ("Keys", "What it does", "Where")
 
 
-@dataclass(frozen=True)
-class KeyLine:
+class KeyLine(Value):
     """One line of the sheet.
 
     Args:

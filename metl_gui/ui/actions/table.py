@@ -6,10 +6,11 @@ The rows themselves stand in the shell, which knows what they act on (``metl_gui
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from PySide6.QtWidgets import QMainWindow
+
+from metl_gui.values import Value
 
 MENUS = ("File", "Edit", "View", "Schema", "Mapping", "Run", "Tools", "Help")
 SCOPES = ("window", "matrix", "review list", "block editor", "trees", "star diagram")
@@ -23,8 +24,7 @@ def always(_window: QMainWindow) -> bool:
     return True
 
 
-@dataclass(frozen=True)
-class EditCondition(Generic[W]):
+class EditCondition(Value, Generic[W]):
     """A condition that an edit of blocks can change; any other depends on trees, selection, page or what goes on.
 
     Args:
@@ -38,8 +38,7 @@ class EditCondition(Generic[W]):
         return self.test(window)
 
 
-@dataclass(frozen=True)
-class ActionRow(Generic[W]):
+class ActionRow(Value, Generic[W]):
     """One action.
 
     Args:

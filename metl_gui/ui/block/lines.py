@@ -9,9 +9,9 @@ Cost: proportional to the links of the block; rows are not touched.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
+import msgspec
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QHelpEvent, QMouseEvent, QPainter, QPainterPath, QPaintEvent, QPen
 from PySide6.QtWidgets import QToolTip, QWidget
@@ -22,13 +22,13 @@ from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.theming.marks import paint_bubble
 from metl_gui.ui.widgets.pill import paint_pill, pill_width
 from metl_gui.ui.widgets.plain_text import plain_tip
+from metl_gui.values import Value
 
 ROW_PX = 26
 """Height of a row at scale 1."""
 
 
-@dataclass(frozen=True, slots=True)
-class VisibleRows:
+class VisibleRows(Value):
     """What is in sight of one list.
 
     Args:
@@ -73,8 +73,7 @@ class RowLink(NamedTuple):
     said: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class RowLine:
+class RowLine(Value):
     """A link with both ends in sight, and their heights."""
 
     link: RowLink
@@ -90,8 +89,7 @@ class RowLine:
         return self.left + (self.right - self.left) * (3 * t * t - 2 * t * t * t)
 
 
-@dataclass(frozen=True, slots=True)
-class Stub:
+class Stub(Value):
     """A link of which one end is in sight.
 
     Args:
@@ -164,8 +162,7 @@ _STUB_PX = 14.0
 _LEAST_PX = 110
 
 
-@dataclass(frozen=True)
-class RubberBand:
+class RubberBand(Value):
     """The line that is being drawn.
 
     Args:
@@ -181,8 +178,7 @@ class RubberBand:
     words: str = ""
 
 
-@dataclass(frozen=True)
-class Drawn:
+class Drawn(Value):
     """What stands between the lists.
 
     Args:
@@ -194,7 +190,7 @@ class Drawn:
     """
 
     links: tuple[RowLink, ...] = ()
-    paths: dict[Side, dict[int, str]] = field(default_factory=dict)
+    paths: dict[Side, dict[int, str]] = msgspec.field(default_factory=dict)
     current: tuple[int | None, int | None] = (None, None)
     replaced: frozenset[Element] = frozenset()
     rubber: RubberBand | None = None

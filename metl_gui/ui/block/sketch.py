@@ -5,8 +5,6 @@ Where it is allowed a line can be drawn. What stands in the lists is worked out 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
@@ -33,10 +31,10 @@ from metl_gui.ui.theming.marks import paint_verdict
 from metl_gui.ui.theming.theme import mixed
 from metl_gui.ui.widgets.pill import paint_pill, pill_width
 from metl_gui.ui.widgets.plain_text import plain_tip
+from metl_gui.values import Value
 
 
-@dataclass(frozen=True)
-class PictureEntry:
+class PictureEntry(Value):
     """A line of one of the lists.
 
     Args:
@@ -54,8 +52,7 @@ class PictureEntry:
     tip: str = ""
 
 
-@dataclass(frozen=True)
-class PictureLink:
+class PictureLink(Value):
     """A line between entries of both lists, by position.
 
     Args:
@@ -70,8 +67,7 @@ class PictureLink:
     verdict: TypeVerdict = TypeVerdict.LOSSLESS
 
 
-@dataclass(frozen=True)
-class BlockPicture:
+class BlockPicture(Value):
     """Both lists and the lines between them."""
 
     left: tuple[PictureEntry, ...]

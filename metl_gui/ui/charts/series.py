@@ -10,10 +10,10 @@ Cost: a frame costs what it shows, whatever the length of the run.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor
@@ -22,6 +22,7 @@ from metl_gui.core.runs.events import BatchCommitted, EngineEvent, LaneProgresse
 from metl_gui.core.runs.report import Tally, Unit
 from metl_gui.ui.project.text import amount, duration_ns, size
 from metl_gui.ui.theming.theme import Theme
+from metl_gui.values import Value
 
 LINES = ("in", "mapped", "filtered", "set_aside")
 BATCH_MS, BACKLOG = "batch_ms", "backlog"
@@ -51,8 +52,7 @@ def line_words(name: str) -> str:
     return words.get(name, name.removeprefix(_ENTITY).rpartition(OF)[2])
 
 
-@dataclass(frozen=True)
-class SeriesSpan:
+class SeriesSpan(Value):
     """A part of a run.
 
     Units:
@@ -63,8 +63,7 @@ class SeriesSpan:
     stop: float
 
 
-@dataclass(frozen=True)
-class SeriesMark:
+class SeriesMark(Value):
     """Something that happened at a moment of a run.
 
     Args:
@@ -270,8 +269,7 @@ _WIDTHS = {"in": 2.6, "mapped": 1.6}
 """The line of what came in shows on both sides of that of what was mapped, which mostly covers it."""
 
 
-@dataclass(frozen=True)
-class ChartView:
+class ChartView(Value):
     """One choice of lines.
 
     Args:

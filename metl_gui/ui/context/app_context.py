@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from PySide6.QtWidgets import QWidget
@@ -13,6 +12,7 @@ from metl_gui.ui.jobs.jobs import Jobs
 from metl_gui.ui.project.document import OpenProject
 from metl_gui.ui.project.selection import Selection
 from metl_gui.ui.project.settings import ViewSettings
+from metl_gui.values import Value
 from metl_gui.workbench.profiles.kinds import ProfileKind
 
 PAGES = ("Map", "Review", "Run", "Warehouse")
@@ -33,8 +33,7 @@ class Navigation(Protocol):
         """Show the connection profiles of a kind."""
 
 
-@dataclass(frozen=True, eq=False)
-class AppContext:
+class AppContext(Value, eq=False):
     """What the controllers of one window share.
 
     Args:

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.fitted_dialog import FittedDialog
 from metl_gui.ui.widgets.pill import KeyButton, ValueButton
 from metl_gui.ui.widgets.plain_text import plain_label
+from metl_gui.values import Value
 from metl_gui.workbench.importing.dropped_files import Novelty, RecognizedFiles, likely_side, novelty
 
 _PARTS_SHOWN = 3
@@ -45,8 +45,7 @@ class Act(StrEnum):
     TRY_MESSAGES = "try-messages"
 
 
-@dataclass(frozen=True)
-class DropOffer:
+class DropOffer(Value):
     """One button.
 
     Args:
@@ -62,8 +61,7 @@ class DropOffer:
     why_not: str = ""
 
 
-@dataclass(frozen=True)
-class DroppedPart:
+class DroppedPart(Value):
     """One kind of file among those that were dropped.
 
     Args:

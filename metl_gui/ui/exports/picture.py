@@ -7,9 +7,9 @@ the file.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
+from msgspec.structs import replace
 from PySide6.QtWidgets import (
     QButtonGroup,
     QDialogButtonBox,

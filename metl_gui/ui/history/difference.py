@@ -7,7 +7,6 @@ The rows stand in groups, under the schema, entity or pair of both that they are
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -39,6 +38,7 @@ from metl_gui.ui.widgets.labels import Elided
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label
 from metl_gui.ui.widgets.tree import BranchView, GroupedModel
+from metl_gui.values import Value
 from metl_gui.workbench.comparison.diff import ComparisonSide, difference_of, opened
 from metl_gui.workbench.session import Workbench
 
@@ -46,8 +46,7 @@ CAME, WENT, OTHER = "+", "\N{MINUS SIGN}", "~"
 """The signs of what came, what went, and what is another one; shape first, colour second."""
 
 
-@dataclass(frozen=True, slots=True)
-class DifferenceRow:
+class DifferenceRow(Value):
     """One thing that differs.
 
     Args:
@@ -72,8 +71,7 @@ class DifferenceRow:
         return self.key is not None or self.tree is not None
 
 
-@dataclass(frozen=True, slots=True)
-class DifferenceGroup:
+class DifferenceGroup(Value):
     """What differs of one schema, entity, or pair of both.
 
     Args:
@@ -256,8 +254,7 @@ _WHERE_PX = 150
 _WHERE_SHARE = 0.26
 
 
-@dataclass(frozen=True)
-class ComparisonRequest:
+class ComparisonRequest(Value):
     """Two states to compare.
 
     Args:
@@ -272,8 +269,7 @@ class ComparisonRequest:
     is_step: bool = False
 
 
-@dataclass(frozen=True, eq=False)
-class ComparedStates:
+class ComparedStates(Value, eq=False):
     """What came of it; ``marks`` are ``None`` where another file is compared, whose cells the matrix does not have."""
 
     asked: ComparisonRequest

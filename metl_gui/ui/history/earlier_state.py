@@ -6,8 +6,6 @@ which state it is, and the ways on from there.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
 
@@ -20,12 +18,12 @@ from metl_gui.ui.project.selection import Selected, Selection, still_there
 from metl_gui.ui.project.text import ago
 from metl_gui.ui.widgets.labels import Elided
 from metl_gui.ui.widgets.pill import KeyButton
+from metl_gui.values import Value
 from metl_gui.workbench.history.states import PastState, find_state
 from metl_gui.workbench.session import Workbench
 
 
-@dataclass(frozen=True, eq=False)
-class _Rebuilt:
+class _Rebuilt(Value, eq=False):
     document: Document
     told: PastState | None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 
 from PySide6.QtCore import QModelIndex, Qt, Signal
@@ -26,6 +25,7 @@ from metl_gui.ui.widgets.dock import Surface
 from metl_gui.ui.widgets.labels import Elided
 from metl_gui.ui.widgets.plain_text import plain_label
 from metl_gui.ui.widgets.two_line_list import LineModel, TwoLines, line_view
+from metl_gui.values import Value
 from metl_gui.workbench.history.blame import (
     CARRIED,
     CLEARED,
@@ -46,8 +46,7 @@ _KINDS = {SET: "accent", CARRIED: "plain", CONFIRMED: "accent", CLEARED: "plain"
 _NOTHING = "Select a cell, a block or an attribute to see who mapped it, when and why."
 
 
-@dataclass(frozen=True)
-class _BlameTarget:
+class _BlameTarget(Value):
     """What is asked about: an element or a block by its key, or an attribute by its lineage."""
 
     title: str

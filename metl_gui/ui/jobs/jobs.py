@@ -10,7 +10,6 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from PySide6.QtCore import QObject, Qt, Signal
@@ -18,6 +17,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 from metl_gui.core.progress import Progress, Watch
 from metl_gui.errors import BugError, MetlError, RunCancelled
 from metl_gui.ui.jobs.worker import InlineWorker, Worker
+from metl_gui.values import Value
 from metl_gui.workbench.cancellable_queries import cancellable_queries
 
 LOGGER = logging.getLogger(__name__)
@@ -25,8 +25,7 @@ T = TypeVar("T")
 Task: TypeAlias = Callable[[Watch], T]
 
 
-@dataclass(frozen=True)
-class JobOutcome(Generic[T]):
+class JobOutcome(Value, Generic[T]):
     """How a job ended.
 
     Args:
@@ -242,8 +241,7 @@ class NewestJob:
             job.cancel()
 
 
-@dataclass(frozen=True)
-class CommandResult:
+class CommandResult(Value):
     """What came of a command.
 
     Args:

@@ -6,7 +6,6 @@ Topics that a run needs and that are not there are shown with their settings, an
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -25,6 +24,7 @@ from metl_gui.ui.widgets.fitted_dialog import FittedDialog
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label
 from metl_gui.ui.widgets.table import TableCell, TableModel, make_table
+from metl_gui.values import Value
 from metl_gui.workbench.runs.topics import TopicInfo, list_topics
 
 if TYPE_CHECKING:
@@ -44,8 +44,7 @@ _MADE_WORDS = "The others are shown with their settings before the run, and made
 _KEY_WORDS = "Keyed by the mapped key, so that the messages of a row stay in order. No topic is made unasked."
 
 
-@dataclass(frozen=True)
-class TopicSinkChoice:
+class TopicSinkChoice(Value):
     """Where messages go.
 
     Args:

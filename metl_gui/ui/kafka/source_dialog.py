@@ -7,7 +7,6 @@ their keys.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from PySide6.QtCore import Qt, Signal
@@ -38,6 +37,7 @@ from metl_gui.ui.widgets.labels import Elided
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label
 from metl_gui.ui.widgets.table import CheckRow, CheckTable, TableCell, TableModel, make_table
+from metl_gui.values import Value
 from metl_gui.workbench.runs.topics import ShownMessage, TopicContents, TopicInfo, list_topics, look_into, pattern_fits
 
 _EARLIEST, _LATEST, _TIME, _OFFSETS = range(4)
@@ -203,8 +203,7 @@ _WAYS = ("Chosen topics", "All that fit a pattern")
 _HINTS = ("Search the topics", "a pattern that fits whole names, like shop\\.public\\..*")
 
 
-@dataclass(frozen=True)
-class TopicSourceChoice:
+class TopicSourceChoice(Value):
     """What is read.
 
     Args:

@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -24,6 +23,7 @@ from metl_gui.ui.widgets.fitted_dialog import FittedDialog
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label
 from metl_gui.ui.widgets.table import TableCell, TableModel, make_table
+from metl_gui.values import Value
 from metl_gui.workbench.lanes.control import CoordinationStatus, Lane
 from metl_gui.workbench.lanes.offset_reset import OffsetResetPlan, set_back
 
@@ -259,8 +259,7 @@ def _cells(plan: OffsetResetPlan, at: int) -> tuple[TableCell, ...]:
 _WIDTH_PX = 520
 
 
-@dataclass(frozen=True)
-class RollBack:
+class RollBack(Value):
     """What was chosen.
 
     Args:

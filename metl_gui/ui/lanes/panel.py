@@ -8,8 +8,8 @@ map with the same matrix, with what they wait for; below them stands what went w
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
+from msgspec.structs import replace
 from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QHeaderView, QSplitter, QVBoxLayout, QWidget

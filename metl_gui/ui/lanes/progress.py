@@ -8,7 +8,6 @@ Where rows are left out the largest value stays, so that a peak of lag or latenc
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +17,7 @@ from metl_gui.core.runs.events import EngineEvent, LaneProgressed, LaneTroubled,
 from metl_gui.core.runs.lanes import LatencyFigures, MemberFigures
 from metl_gui.ui.charts.series import OF, Floats, ProgressSeries, SeriesSpan
 from metl_gui.ui.project.text import amount, duration, duration_ns
+from metl_gui.values import Value
 
 LAG, WAITING, RATE = "lag", "waiting", "rate"
 LATENCIES = ("p50", "p95", "p99")
@@ -99,8 +99,7 @@ _NAMED = 3
 STARTS = "its tasks are being started, or nothing came yet"
 
 
-@dataclass(frozen=True)
-class LaneTrouble:
+class LaneTrouble(Value):
     """Something that went wrong.
 
     Args:

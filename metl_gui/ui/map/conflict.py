@@ -6,7 +6,6 @@ It is asked in a sheet beside the cell: an end is taken; replace, swap, or leave
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import StrEnum
 
 from PySide6.QtCore import QEvent, QPoint, QRect, Qt
@@ -18,6 +17,7 @@ from metl_gui.core.matrix.blocks import Block, BlockKey, Element
 from metl_gui.core.matrix.document import Document
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.pill import ValueButton
+from metl_gui.values import Value
 
 
 class ConflictAnswer(StrEnum):
@@ -28,8 +28,7 @@ class ConflictAnswer(StrEnum):
     CANCEL = "cancel"
 
 
-@dataclass(frozen=True)
-class ElementConflict:
+class ElementConflict(Value):
     """An element that cannot simply be set.
 
     Args:

@@ -8,8 +8,8 @@ newest version.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
 
+from msgspec.structs import replace
 from PySide6.QtCore import QObject, Signal
 
 from metl_gui.core.changes.draft import Edit, perform
@@ -34,6 +34,7 @@ from metl_gui.ui.matrix.input.selected_content import box_of, box_shown, element
 from metl_gui.ui.project.document import OpenProject
 from metl_gui.ui.project.selection import Dragged, NodeRef, Selected, Selection
 from metl_gui.ui.project.text import block_words, path_of, schema_name, some_lines, version_words
+from metl_gui.values import Value
 
 
 def chosen_on(document: Document, side: Side, places: Iterable[NodeRef]) -> tuple[Chosen, ...]:
@@ -99,16 +100,14 @@ _AT_ONCE = 50
 """So many blocks are paired between two events; more of them are a job."""
 
 
-@dataclass(frozen=True)
-class EditQuestion:
+class EditQuestion(Value):
     """A conflict that waits for an answer, and what an answer does."""
 
     conflict: ElementConflict
     answered: Callable[[ConflictAnswer], object]
 
 
-@dataclass(frozen=True)
-class VersionQuestion:
+class VersionQuestion(Value):
     """A new version of an entity that waits for an answer.
 
     Args:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
 
+from msgspec.structs import replace
 from PySide6.QtCore import QObject, Signal
 
 from metl_gui.core.changes.draft import Edit
@@ -26,6 +26,7 @@ from metl_gui.ui.map.conflict import ElementConflict, toggle
 from metl_gui.ui.project.document import OpenProject
 from metl_gui.ui.project.selection import Selected
 from metl_gui.ui.project.text import block_words
+from metl_gui.values import Value
 
 MOST_UNASKED = 50
 """An edit that would touch more versions than this is shown before it is done."""
@@ -36,8 +37,7 @@ _AT_ONCE = 5_000
 _ORDER = (VersionScope.ALL, VersionScope.LATER, VersionScope.THIS)
 
 
-@dataclass(frozen=True)
-class Instead:
+class Instead(Value):
     """What else one may want once an edit is done: its words, and what it does."""
 
     words: str
@@ -51,8 +51,7 @@ def result(said: str, instead: Instead | None = None, is_good: bool = True) -> C
     return CommandResult(said, instead.words, instead.callback, is_good)
 
 
-@dataclass(frozen=True)
-class ScopedEdit:
+class ScopedEdit(Value):
     """What is to be done in the versions that are shown and in the others.
 
     Args:

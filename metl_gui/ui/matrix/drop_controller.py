@@ -6,7 +6,6 @@ of the two that is meant.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPointF, Qt
@@ -18,13 +17,13 @@ from metl_gui.ui.matrix.input.hit_test import Hits, position_of, position_range
 from metl_gui.ui.matrix.layout.axis import Axis, Level
 from metl_gui.ui.matrix.layout.content import axis_of
 from metl_gui.ui.project.selection import Dragged, NodeRef, from_mime
+from metl_gui.values import Value
 
 if TYPE_CHECKING:
     from metl_gui.ui.matrix.view import MatrixView
 
 
-@dataclass(frozen=True)
-class Landing:
+class Landing(Value):
     """Fields and the node that they were dropped on.
 
     Args:

@@ -6,9 +6,9 @@ a job can paint beside the window.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from pathlib import Path
 
+import msgspec
 from PySide6.QtCore import QRectF, QSize
 from PySide6.QtGui import QImage, QPainter
 
@@ -25,6 +25,7 @@ from metl_gui.ui.matrix.painting.paint_context import NO_TINTING, PaintContext, 
 from metl_gui.ui.matrix.painting.plane import paint_plane
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.theming.theme import Theme
+from metl_gui.values import Value
 
 MOST_PX = 16_000
 """The longest side of a picture; most programs show none that is larger."""
@@ -35,8 +36,7 @@ _SCREEN_DPI = 96
 _TILE_PX = (26.0, 20.0)
 
 
-@dataclass(frozen=True, eq=False)
-class PictureSpec:
+class PictureSpec(Value, eq=False):
     """What a picture shows.
 
     Args:
@@ -53,7 +53,7 @@ class PictureSpec:
     size: tuple[float, float]
     theme: Theme
     tinting: Tinting = NO_TINTING
-    refused: Ints = field(default_factory=lambda: NO_CELLS)
+    refused: Ints = msgspec.field(default_factory=lambda: NO_CELLS)
 
     @property
     def width(self) -> int:

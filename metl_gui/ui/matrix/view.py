@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, Signal
 from PySide6.QtGui import (
@@ -37,10 +36,10 @@ from metl_gui.ui.matrix.painting.paint_context import Sign
 from metl_gui.ui.matrix.plane_view import PlaneView
 from metl_gui.ui.matrix.scene import next_thing, says_nothing
 from metl_gui.ui.project.selection import CellRange, NodeRef, Selected, selected_block
+from metl_gui.values import Value
 
 
-@dataclass(frozen=True)
-class MenuRequest:
+class MenuRequest(Value):
     """A menu that is asked for: of what is selected, unless something else is named.
 
     Args:

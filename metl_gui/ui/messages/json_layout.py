@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from metl_gui.values import Value
 
 TOKENS = re.compile(r'"(?:[^"\\]|\\.)*"?|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
 """A string, a mark between values, or a number or word."""
@@ -45,8 +46,7 @@ def _line(depth: int) -> str:
 MemberPath: TypeAlias = tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(Value):
     """One member of an object.
 
     Args:

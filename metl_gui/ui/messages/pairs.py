@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
 import msgspec
+from msgspec.structs import replace
 
 from metl_gui.core.matrix.blocks import Block, BlockKey, Element
 from metl_gui.core.matrix.document import Document
@@ -24,6 +24,7 @@ from metl_gui.core.trees.nodes import Side, Version
 from metl_gui.ui.messages.json_layout import Member, MemberPath, indented, members_of
 from metl_gui.ui.messages.set_aside import reason_words, without_value
 from metl_gui.ui.project.text import path_of, version_words
+from metl_gui.values import Value
 from metl_gui.workbench.links.link import PlaceKind
 from metl_gui.workbench.links.places import cell_of_place
 from metl_gui.workbench.links.set_aside import mending_place, reason_title
@@ -69,8 +70,7 @@ BETWEEN = "\n\n"
 """What stands between two messages in one text."""
 
 
-@dataclass(frozen=True, slots=True)
-class RecordLink:
+class RecordLink(Value):
     """A value before mapping and where it went.
 
     Args:
@@ -110,8 +110,7 @@ def links_between(document: Document, before: str, after: Sequence[str]) -> tupl
     return tuple(found)
 
 
-@dataclass(frozen=True, slots=True)
-class _Shown:
+class _Shown(Value):
     """A text and what stands in it."""
 
     text: str
@@ -183,8 +182,7 @@ KeptRecord: TypeAlias = MappedRecord | SetAsideRecord
 _OPS = {"c": "create", "r": "snapshot", "u": "update", "d": "delete", "t": "truncate"}
 
 
-@dataclass(frozen=True)
-class RecordRequest:
+class RecordRequest(Value):
     """Which records of a run are looked at.
 
     Args:
@@ -211,8 +209,7 @@ class RecordRequest:
         return bool(self.reason or self.entity or self.place or self.use)
 
 
-@dataclass(frozen=True)
-class MessagePair:
+class MessagePair(Value):
     """What is shown at one time: a place, the record, what became of it, and what belongs together in both texts."""
 
     place: str

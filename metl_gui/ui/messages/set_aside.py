@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.runs.records import SetAsideRecord
+from metl_gui.values import Value
 from metl_gui.workbench.links.link import PlaceKind
 from metl_gui.workbench.links.set_aside import BEFORE_VALUE, Mending, mending_place
 
@@ -19,8 +19,7 @@ ADD, REVIEW, GO, SHOW = "add", "review", "go", "show"
 _PLACES = 20
 
 
-@dataclass(frozen=True)
-class NextStep:
+class NextStep(Value):
     """What to do about one reason.
 
     Args:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import pairwise
 
 from PySide6.QtCore import QModelIndex, Qt, Signal
@@ -29,12 +28,12 @@ from metl_gui.ui.widgets.edit_preview import PreviewPane
 from metl_gui.ui.widgets.fitted_dialog import FittedDialog
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.two_line_list import LineModel, TwoLines, line_view
+from metl_gui.values import Value
 from metl_gui.workbench.model.edit_effects import EditOutcome
 from metl_gui.workbench.model.lineages import join_note
 
 
-@dataclass(frozen=True)
-class LineageChoice:
+class LineageChoice(Value):
     """One possible correction: how it reads, and the edit it is."""
 
     words: TwoLines

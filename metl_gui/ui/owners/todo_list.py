@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+
+import msgspec
 
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.progress import Watch
@@ -16,6 +17,7 @@ from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.project.notes import reason_words
 from metl_gui.ui.widgets.two_line_list import TwoLines
 from metl_gui.ui.widgets.window_words import in_window
+from metl_gui.values import Value
 from metl_gui.workbench.mapping.suggestions import Suggestion
 from metl_gui.workbench.publishing.checks import seen_in_runs
 from metl_gui.workbench.session import Workbench
@@ -38,8 +40,7 @@ _STEP = 200
 _TREES = {Side.EXTRACTION: "Schemas", Side.CDM: "Entities"}
 
 
-@dataclass(frozen=True, eq=False)
-class ToDoContent:
+class ToDoContent(Value, eq=False):
     """What there is to list of one document.
 
     Args:
@@ -50,7 +51,7 @@ class ToDoContent:
 
     gaps: tuple[Gap, ...] = ()
     attributes: tuple[Gap, ...] = ()
-    progress: Mapping[Side, MappingProgress] = field(default_factory=dict)
+    progress: Mapping[Side, MappingProgress] = msgspec.field(default_factory=dict)
 
     def of_kind(self, kind: str) -> tuple[Gap, ...]:
         """Return one kind, all gaps for an empty one."""

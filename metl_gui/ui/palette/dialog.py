@@ -8,7 +8,6 @@ of words. The glossary has the words of the program, searched as you type.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from html import escape
 from typing import Any
@@ -39,6 +38,7 @@ from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.fitted_dialog import FittedDialog
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.rows import RIGHT, Index, RowDelegate, RowRoles, RowsModel, paint_words, quiet_ink
+from metl_gui.values import Value
 
 _BEGINS_WORD = 8.0
 _FOLLOWS = 5.0
@@ -85,8 +85,7 @@ _LESS_LIKELY = 12.0
 """What a word of the glossary is rated below an action that matches as well."""
 
 
-@dataclass(frozen=True)
-class PaletteEntry:
+class PaletteEntry(Value):
     """One line of the palette.
 
     Args:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from metl_gui.core.counted import number_of
 from metl_gui.core.matrix.document import Document
@@ -16,6 +15,7 @@ from metl_gui.core.trees.tree_columns import columns_of
 from metl_gui.ui.palette.dialog import PaletteEntry, found
 from metl_gui.ui.project.selection import NodeRef, Selected, place_of_version, selected_block
 from metl_gui.ui.project.text import block_words
+from metl_gui.values import Value
 from metl_gui.workbench.model.comments import place_of
 
 _MOST = 6
@@ -23,8 +23,7 @@ _MOST_OTHERS = 4
 _LOOKED_AT = 2_000
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(Value):
     """One line.
 
     Args:
@@ -46,8 +45,7 @@ class Hit:
     filters: Side | None = None
 
 
-@dataclass(frozen=True)
-class SearchScope:
+class SearchScope(Value):
     """Where it is searched.
 
     Args:

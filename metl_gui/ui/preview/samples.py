@@ -7,7 +7,6 @@ message meets, and used as a sample.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QGuiApplication
@@ -24,6 +23,7 @@ from metl_gui.ui.widgets.fitted_dialog import FittedDialog
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label
 from metl_gui.ui.widgets.two_line_list import TwoLines
+from metl_gui.values import Value
 from metl_gui.workbench.samples.cache import MOST_SAMPLE_BYTES
 from metl_gui.workbench.samples.preview import Preview, Previews
 from metl_gui.workbench.samples.project_samples import ProjectSamples, Sample, Values
@@ -35,8 +35,7 @@ _LITTLE = ("d", "t")
 _OPS = {"c": "create", "r": "read", "u": "update", "d": "delete", "t": "truncate"}
 
 
-@dataclass(frozen=True, slots=True)
-class SampleRequest:
+class SampleRequest(Value):
     """What a selection asks samples of.
 
     Args:

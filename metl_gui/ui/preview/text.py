@@ -24,6 +24,7 @@ from metl_gui.ui.messages.json_layout import TOKENS, Member, MemberPath, indente
 from metl_gui.ui.messages.pairs import unwrapped
 from metl_gui.ui.messages.view import MessageText
 from metl_gui.ui.theming import theme as themes
+from metl_gui.values import Value
 from metl_gui.workbench.masked_messages import UNREADABLE
 from metl_gui.workbench.samples.preview import Preview, PreviewMessage, payload_of
 
@@ -43,8 +44,7 @@ class TextStyle(StrEnum):
     QUIET = "quiet"
 
 
-@dataclass(frozen=True, slots=True)
-class StyledText:
+class StyledText(Value):
     """A stretch of the text that looks different."""
 
     start: int
@@ -52,8 +52,7 @@ class StyledText:
     look: TextStyle
 
 
-@dataclass(frozen=True, slots=True)
-class ValueSpan:
+class ValueSpan(Value):
     """The value of one attribute.
 
     Args:
@@ -73,8 +72,7 @@ class ValueSpan:
     value: str
 
 
-@dataclass(frozen=True, slots=True)
-class PreviewLayout:
+class PreviewLayout(Value):
     """A preview laid out.
 
     Args:

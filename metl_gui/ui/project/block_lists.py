@@ -9,7 +9,6 @@ Order: versions oldest first; within a version by entity version id. Cost: the c
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
 from typing import TypeAlias
@@ -20,6 +19,7 @@ from metl_gui.core.matrix.blocks import Block, BlockKey, Element
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Attribute, Side, Version
 from metl_gui.core.trees.type_verdicts import TypeVerdict, type_verdict
+from metl_gui.values import Value
 
 
 class ListOrder(StrEnum):
@@ -30,8 +30,7 @@ class ListOrder(StrEnum):
     UNMAPPED_LAST = "unmapped last"
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
+class Note(Value):
     """What people said of an attribute beside its mapping.
 
     Args:
@@ -85,8 +84,7 @@ class ListRow(msgspec.Struct, frozen=True, gc=False):
         return all(word in text for word in words)
 
 
-@dataclass(frozen=True, slots=True)
-class BlockLists:
+class BlockLists(Value):
     """Both lists of a block.
 
     Order: as the versions have them.
@@ -162,8 +160,7 @@ def arranged(lists: BlockLists, side: Side, order: ListOrder, text: str = "") ->
     return tuple(rows)
 
 
-@dataclass(frozen=True, slots=True)
-class _Side:
+class _Side(Value):
     document: Document
     side: Side
     version: Version

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from bisect import insort
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+from msgspec.structs import replace
 from PySide6.QtCore import QObject, Signal
 
 from metl_gui.core.changes.draft import ChangeSet, Edit, Transition
@@ -29,12 +29,12 @@ from metl_gui.core.review.items import Group, ReviewItem, group_of, items_of_gro
 from metl_gui.core.suggest.renames import Values as RenameValues
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import ReadOnlyStateError, UserError
+from metl_gui.values import Value
 from metl_gui.workbench.samples.project_samples import ProjectSamples, Values
 from metl_gui.workbench.session import EditOrigin, Workbench
 
 
-@dataclass(frozen=True, eq=False)
-class ReviewIndex:
+class ReviewIndex(Value, eq=False):
     """What waits in a document.
 
     Args:
@@ -120,8 +120,7 @@ def _schemas_of(change: ChangeSet, side: Side) -> set[int]:
 _READ_ONLY = "The project is open read only."
 
 
-@dataclass(frozen=True, eq=False)
-class DocumentChange:
+class DocumentChange(Value, eq=False):
     """Two documents: what was shown, and what is to be shown now.
 
     Args:

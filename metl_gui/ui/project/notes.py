@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+import msgspec
 
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.project.comments import Comments
@@ -20,6 +21,7 @@ from metl_gui.ui.project.block_lists import Note, NoteOf
 from metl_gui.ui.project.document import OpenProject
 from metl_gui.ui.project.selection import NodeRef
 from metl_gui.ui.project.text import on
+from metl_gui.values import Value
 from metl_gui.workbench.samples.project_samples import SHOWN_VALUES, Values
 
 NOTHING = Note()
@@ -103,8 +105,7 @@ _LONGEST_BESIDE = 24
 _NONE: Mapping[int, Values] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class SampleWords:
+class SampleWords(Value):
     """What is said of the sample values of a list of attributes.
 
     Args:
@@ -112,8 +113,8 @@ class SampleWords:
         tips: a line for the tooltip of each.
     """
 
-    beside: Mapping[int, str] = field(default_factory=dict)
-    tips: Mapping[int, str] = field(default_factory=dict)
+    beside: Mapping[int, str] = msgspec.field(default_factory=dict)
+    tips: Mapping[int, str] = msgspec.field(default_factory=dict)
 
 
 class NodeValues:

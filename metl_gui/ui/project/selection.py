@@ -7,17 +7,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 
+from msgspec.structs import force_setattr, replace
 from PySide6.QtCore import QMimeData, QObject, Signal
 
 from metl_gui.core.matrix.blocks import BlockKey, Element
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Side
+from metl_gui.values import Value
 
 
-@dataclass(frozen=True)
-class NodeRef:
+class NodeRef(Value):
     """A node of one tree, with those above it.
 
     Args:
@@ -31,8 +31,7 @@ class NodeRef:
     attribute: int | None = None
 
 
-@dataclass(frozen=True)
-class CellRange:
+class CellRange(Value):
     """A rectangle of cells by two opposite corners; what lies between them is a matter of the plane's order.
 
     Args:
@@ -52,8 +51,7 @@ class CellRange:
         return self.first_target, self.last_target
 
 
-@dataclass(frozen=True)
-class Selected:
+class Selected(Value):
     """What is chosen: nodes of each tree, one of them current on each side, and a rectangle of cells.
 
     The two current nodes make the current block (two versions) or cell (two attributes). Cells imply the nodes that
@@ -74,7 +72,7 @@ class Selected:
     def __post_init__(self) -> None:
         for name, current, all_ in (("sources", self.source, self.sources), ("targets", self.target, self.targets)):
             if current is None or current not in all_:
-                object.__setattr__(self, name, () if current is None else (current,))
+                force_setattr(self, name, () if current is None else (current,))
 
     @property
     def block(self) -> BlockKey | None:
@@ -202,8 +200,7 @@ def _still(document: Document, side: Side, place: NodeRef | None) -> NodeRef | N
 MIME_TYPE = "application/x-metl-attributes"
 
 
-@dataclass(frozen=True)
-class Dragged:
+class Dragged(Value):
     """Nodes of one tree on their way.
 
     Args:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QButtonGroup,
@@ -29,6 +27,7 @@ from metl_gui.ui.widgets.labels import Elided
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label
 from metl_gui.ui.widgets.table import CheckRow, CheckTable, TableCell, TableModel, make_table
+from metl_gui.values import Value
 from metl_gui.workbench.importing.remote_sources import ImportFilter as Wanted
 from metl_gui.workbench.importing.remote_sources import Offer, OfferedVersion, offers, versions_of
 from metl_gui.workbench.profiles.kinds import ProfileKind, kind_of
@@ -43,8 +42,7 @@ _ONE_VERSION = "A table comes as it is now. What it was before is not in the cat
 _PREFIX_WORDS = "Topics begin with"
 
 
-@dataclass(frozen=True)
-class RemoteImport:
+class RemoteImport(Value):
     """What is to be imported.
 
     Args:

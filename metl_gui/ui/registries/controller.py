@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QSystemTrayIcon
@@ -27,6 +28,7 @@ from metl_gui.ui.registries.browser import RegistryBrowser, RemoteImport
 from metl_gui.ui.theming.app_icon import app_icon
 from metl_gui.ui.widgets.dialogs import show_about
 from metl_gui.ui.widgets.plain_text import plain_entry
+from metl_gui.values import Value
 from metl_gui.workbench.importing.remote_sources import ImportFilter
 from metl_gui.workbench.importing.source_watch import (
     SourceLost,
@@ -45,8 +47,7 @@ _NAMED = 2
 _SHOWS_MS = 10_000
 
 
-@dataclass(frozen=True)
-class Watched:
+class Watched(Value):
     """What is watched.
 
     Args:
@@ -57,7 +58,7 @@ class Watched:
 
     source: str
     side: Side = Side.EXTRACTION
-    choice: ImportFilter = field(default_factory=ImportFilter)
+    choice: ImportFilter = msgspec.field(default_factory=ImportFilter)
 
     def as_json(self) -> dict[str, Any]:
         """Return it as it is remembered."""

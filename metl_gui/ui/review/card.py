@@ -6,7 +6,6 @@ A card says what was lost and why; the answers are buttons, each with its key.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from enum import StrEnum
 
 from PySide6.QtCore import Qt, Signal
@@ -31,6 +30,7 @@ from metl_gui.ui.widgets.labels import Elided
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label, plain_tip
 from metl_gui.ui.widgets.two_line_list import TwoLines
+from metl_gui.values import Value
 
 _VALUES_SHOWN = 3
 
@@ -44,8 +44,7 @@ class AnswerKind(StrEnum):
     ANOTHER = "another"
 
 
-@dataclass(frozen=True)
-class CardAnswer:
+class CardAnswer(Value):
     """What a person answered.
 
     Args:
@@ -61,8 +60,7 @@ class CardAnswer:
     attribute: Attribute | None = None
 
 
-@dataclass(frozen=True)
-class CardFacts:
+class CardFacts(Value):
     """What a card says.
 
     Args:

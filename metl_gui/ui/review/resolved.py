@@ -6,7 +6,6 @@ that was answered, by whom, when and why; and the ways back.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -28,6 +27,7 @@ from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.labels import Elided
 from metl_gui.ui.widgets.pill import KeyButton, Pill
 from metl_gui.ui.widgets.plain_text import plain_label
+from metl_gui.values import Value
 from metl_gui.workbench.review.progress import midnight_ms, settled_since
 
 if TYPE_CHECKING:
@@ -222,8 +222,7 @@ def _source_now(document: Document, block: Block, loss: Loss) -> str:
 _DELAY_MS = 60
 
 
-@dataclass(frozen=True)
-class _ResolvedResult:
+class _ResolvedResult(Value):
     """What a job found: all that was settled, and what the filter of the list shows of it."""
 
     all: ResolvedBlocks

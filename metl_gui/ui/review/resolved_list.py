@@ -5,7 +5,6 @@ It can be folded to its heading. A line is put into words when it is looked at.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from operator import attrgetter
 
 from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, QRectF, Qt, Signal
@@ -32,14 +31,14 @@ from metl_gui.ui.widgets.rows import (
     quiet_ink,
 )
 from metl_gui.ui.widgets.two_line_list import WORDS_ROLE
+from metl_gui.values import Value
 
 ROW_PX = 28
 _PAD = 14
 _GAP = 10
 
 
-@dataclass(frozen=True)
-class OneLine:
+class OneLine(Value):
     """What a row says.
 
     Args:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from PySide6.QtCore import QModelIndex, Signal
 from PySide6.QtGui import QResizeEvent
@@ -17,6 +16,7 @@ from metl_gui.ui.widgets.labels import Elided
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label
 from metl_gui.ui.widgets.table import TableCell, TableModel, make_table
+from metl_gui.values import Value
 from metl_gui.workbench.links.set_aside import reason_title
 from metl_gui.workbench.runs.history import FigureComparison, FillRate, PastRun, RunComparison, compare_runs
 
@@ -33,8 +33,7 @@ _A = 1
 _SAME = "="
 
 
-@dataclass(frozen=True)
-class ComparisonCell:
+class ComparisonCell(Value):
     """What somebody wants to see of a comparison.
 
     Args:

@@ -6,7 +6,6 @@ One of them is shown, two are compared. Each row is made from what is known of i
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from operator import attrgetter
 
 from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, QPoint, Qt, Signal
@@ -19,11 +18,11 @@ from metl_gui.ui.widgets.plain_text import plain_label
 from metl_gui.ui.widgets.rows import RowRoles, RowsModel
 from metl_gui.ui.widgets.two_line_list import WORDS_ROLE, TwoLineDelegate, TwoLines
 from metl_gui.ui.widgets.window_words import in_window
+from metl_gui.values import Value
 from metl_gui.workbench.runs.history import PastRun, RunStatus
 
 
-@dataclass(frozen=True)
-class RunEntry:
+class RunEntry(Value):
     """One run.
 
     Args:

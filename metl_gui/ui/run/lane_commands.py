@@ -7,7 +7,6 @@ of afterwards.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer
@@ -36,6 +35,7 @@ from metl_gui.ui.lanes.orders import (
 from metl_gui.ui.run.head import LANE
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.dialogs import show_about
+from metl_gui.values import Value
 from metl_gui.workbench.lanes.control import CoordinationStatus, Lane, find_lane, freeze, roll_back, unfreeze
 from metl_gui.workbench.lanes.initial_load import Loadable, LoadPlan, give_up, loadables, loads_of
 from metl_gui.workbench.lanes.offset_reset import OffsetResetPlan, OffsetResetResult, repeated_since, set_back
@@ -48,8 +48,7 @@ if TYPE_CHECKING:
     from metl_gui.ui.run.page import RunPage
 
 
-@dataclass(frozen=True)
-class _Done:
+class _Done(Value):
     """A load that is over, or that nobody waits for any more."""
 
     words: str

@@ -8,7 +8,6 @@ stops following them. Source: docs/guide/running.md, "Production over a folder".
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -18,6 +17,7 @@ from metl_gui.core.runs.events import EngineEvent, SessionFailed, SessionReady, 
 from metl_gui.core.runs.run_spec import Mode
 from metl_gui.errors import MetlError, UserError
 from metl_gui.ui.jobs.jobs import Job, JobOutcome, Jobs, NewestJob, Task
+from metl_gui.values import Value
 from metl_gui.workbench.profiles.saved_profiles import find_target
 from metl_gui.workbench.runs.mapping_run import PRODUCTION, RunRequest, RunResult, background_spark, run_mapping
 from metl_gui.workbench.runs.production import (
@@ -40,8 +40,7 @@ _NOT_STARTED = "not started"
 _STARTING = "starting"
 
 
-@dataclass(frozen=True)
-class RunningLoad:
+class RunningLoad(Value):
     """A load of a warehouse that this window does.
 
     Args:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from PySide6.QtCore import QModelIndex, QPoint, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QHeaderView, QMenu, QVBoxLayout, QWidget
@@ -21,6 +21,7 @@ from metl_gui.ui.widgets.labels import Elided
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label
 from metl_gui.ui.widgets.table import HEADING_PX, TableCell, TableModel, make_table
+from metl_gui.values import Value
 from metl_gui.workbench.links.set_aside import reason_title
 from metl_gui.workbench.runs.replay import StillWaiting, what_waits
 from metl_gui.workbench.samples.run_records import first_set_aside
@@ -37,8 +38,7 @@ _ALL_DONE = "All of it was replayed."
 _GONE = "Its records are not kept any more."
 
 
-@dataclass(frozen=True)
-class ErrorStoreContents:
+class ErrorStoreContents(Value):
     """What an error store holds for people.
 
     Args:
@@ -48,7 +48,7 @@ class ErrorStoreContents:
     """
 
     is_there: bool = False
-    waiting: StillWaiting = field(default_factory=StillWaiting)
+    waiting: StillWaiting = msgspec.field(default_factory=StillWaiting)
     where: tuple[tuple[str, str], ...] = ()
 
 

@@ -7,9 +7,9 @@ Spark; beside them stands how the session is now.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from pathlib import Path
 
+from msgspec.structs import replace
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QComboBox, QFileDialog, QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
 
@@ -25,6 +25,7 @@ from metl_gui.ui.widgets.choice import ThemedComboBox
 from metl_gui.ui.widgets.labels import Elided
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label
+from metl_gui.values import Value
 from metl_gui.workbench.profiles.kinds import ProfileKind
 from metl_gui.workbench.profiles.saved_profiles import profiles
 
@@ -37,8 +38,7 @@ FORMATS: tuple[tuple[Format, str, str], ...] = (
 _BEGINS = {"": "from the earliest record", "earliest": "from the earliest record", "latest": "from now on"}
 
 
-@dataclass(frozen=True)
-class TopicChoices:
+class TopicChoices(Value):
     """What is chosen of topics beside their addresses.
 
     Args:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -22,6 +21,7 @@ from metl_gui.ui.run.progress import kind_words, moment_words
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.labels import Elided
 from metl_gui.ui.widgets.plain_text import plain_label
+from metl_gui.values import Value
 from metl_gui.workbench.runs.history import PastRun
 
 _LEFT_PX, _BELOW_PX, _ABOVE_PX = 56, 22, 22
@@ -30,8 +30,7 @@ _LINES = 4
 _STEPS = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
 
 
-@dataclass(frozen=True)
-class Bar:
+class Bar(Value):
     """One bar.
 
     Args:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -25,6 +24,7 @@ from metl_gui.ui.run.meanwhile import goes_on_words
 from metl_gui.ui.run.progress import published_words, source_words
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.dialogs import show
+from metl_gui.values import Value
 from metl_gui.workbench.runs.mapping_run import PRODUCTION, RunRequest
 from metl_gui.workbench.runs.production import LiveRun, report_so_far
 from metl_gui.workbench.runs.topics import make_topics, topics_wanted
@@ -119,8 +119,7 @@ def _state_told(run: LiveRun) -> int:
     return run.order.spec.mapping.state
 
 
-@dataclass(frozen=True)
-class _StartRequest:
+class _StartRequest(Value):
     """What is asked for: a run of a project, and what is published of it."""
 
     workbench: Workbench

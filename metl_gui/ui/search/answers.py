@@ -20,12 +20,12 @@ from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.project.selection import NodeRef
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.tree import GroupedModel
+from metl_gui.values import Value
 
 _STEP_ROWS = 500
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerRow:
+class AnswerRow(Value):
     """One element.
 
     Args:

@@ -5,7 +5,6 @@ Versions go down, entities across. A cell is a tile with its number, and what ch
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from PySide6.QtCore import (
@@ -47,13 +46,13 @@ from metl_gui.ui.theming.theme import Theme
 from metl_gui.ui.widgets.dock import Surface
 from metl_gui.ui.widgets.empty_bar import BarOfRows
 from metl_gui.ui.widgets.plain_text import plain_tip
+from metl_gui.values import Value
 
 CELL_ROLE = int(Qt.ItemDataRole.UserRole)
 Index: TypeAlias = QModelIndex | QPersistentModelIndex
 
 
-@dataclass(frozen=True, slots=True)
-class ProgressCell:
+class ProgressCell(Value):
     """One block.
 
     Args:

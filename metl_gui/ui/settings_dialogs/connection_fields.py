@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
+from metl_gui.values import Value
 from metl_gui.workbench.profiles.kinds import REGISTRY_APIS, ProfileKind
 
 TARGET = "target"
@@ -33,8 +33,7 @@ def _is_checked(settings: Mapping[str, str]) -> bool:
     return settings.get("sslmode", "").startswith("verify")
 
 
-@dataclass(frozen=True)
-class ConnectionField:
+class ConnectionField(Value):
     """One setting or secret.
 
     Args:
@@ -58,8 +57,7 @@ class ConnectionField:
     when: Rule = _always
 
 
-@dataclass(frozen=True)
-class KindWords:
+class KindWords(Value):
     """How the form speaks of one kind.
 
     Args:

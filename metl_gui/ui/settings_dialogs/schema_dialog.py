@@ -7,7 +7,6 @@ given.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
@@ -29,13 +28,13 @@ from metl_gui.ui.widgets.edit_preview import PreviewPane
 from metl_gui.ui.widgets.fitted_dialog import FittedDialog
 from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label
+from metl_gui.values import Value
 from metl_gui.workbench.model.edit_effects import EditOutcome
 
 _DIFFERS = "— not the same in all —"
 
 
-@dataclass(frozen=True)
-class SettingField:
+class SettingField(Value):
     """One setting.
 
     Args:

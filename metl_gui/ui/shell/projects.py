@@ -9,7 +9,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,14 +23,14 @@ from metl_gui.ui.matrix.layout.content import PlaneContent, content_of
 from metl_gui.ui.project.document import DocumentChange, OpenProject, ReviewIndex
 from metl_gui.ui.project.selection import Selected
 from metl_gui.ui.shell.view_state import look_again, visit_of
+from metl_gui.values import Value
 from metl_gui.workbench.session import Workbench
 
 if TYPE_CHECKING:
     from metl_gui.ui.shell.window import Window
 
 
-@dataclass(frozen=True, eq=False)
-class PreparedProject:
+class PreparedProject(Value, eq=False):
     """A project that is open, with what would take too long to work out in the window.
 
     Args:

@@ -9,7 +9,6 @@ they did meanwhile. Loads of a warehouse are the window's own, in production too
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from PySide6.QtCore import QEventLoop, QObject, Qt, QTimer, Signal
@@ -24,6 +23,7 @@ from metl_gui.ui.run.meanwhile import goes_on_words
 from metl_gui.ui.run.processes import RunningLoad
 from metl_gui.ui.widgets.dialogs import QuestionDialog
 from metl_gui.ui.widgets.labels import Elided
+from metl_gui.values import Value
 from metl_gui.workbench.runs.mapping_run import RunRequest, RunResult
 
 if TYPE_CHECKING:
@@ -33,8 +33,7 @@ if TYPE_CHECKING:
 _WAIT, _STOP, _STAY = "wait", "stop", "cancel"
 
 
-@dataclass(frozen=True)
-class EndingStep:
+class EndingStep(Value):
     """What a person wants to do that the run would not survive.
 
     Args:

@@ -8,9 +8,9 @@ A visit comes from a file that anybody may have changed, so everything that does
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
 from PySide6.QtCore import QModelIndex, QObject
 from PySide6.QtWidgets import QLineEdit
 

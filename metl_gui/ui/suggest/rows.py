@@ -6,8 +6,6 @@ was refused; ``SuggestionView`` is the list with the keys that answer.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from PySide6.QtCore import QEvent, QRectF, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QFontMetricsF, QKeyEvent, QPainter
 from PySide6.QtWidgets import QListView
@@ -22,11 +20,11 @@ from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.project.text import path_of, version_words
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.rows import RIGHT, Index, RowDelegate, RowRoles, paint_words, quiet_ink
+from metl_gui.values import Value
 from metl_gui.workbench.mapping.suggestions import Suggestion, refusal_words
 
 
-@dataclass(frozen=True)
-class SuggestionRow:
+class SuggestionRow(Value):
     """One row.
 
     Args:

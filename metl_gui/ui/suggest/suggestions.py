@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from PySide6.QtCore import QObject, Signal
@@ -27,6 +26,7 @@ from metl_gui.ui.matrix.painting.overlay import Ghost
 from metl_gui.ui.project.document import DocumentChange, OpenProject
 from metl_gui.ui.project.selection import Selected, Selection, block_meant, place_of_version
 from metl_gui.ui.project.text import block_words, path_of
+from metl_gui.values import Value
 from metl_gui.workbench.mapping.acceptance import answers_loss, plan_acceptance
 from metl_gui.workbench.mapping.suggestions import refusal_of, suggestions_of
 from metl_gui.workbench.session import Workbench
@@ -39,8 +39,7 @@ _AT_ONCE = 900
 _AT_ONCE_BLOCKS = 60
 
 
-@dataclass(frozen=True)
-class FoundSuggestions:
+class FoundSuggestions(Value):
     """What was found for one place of one document.
 
     Args:

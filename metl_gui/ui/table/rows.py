@@ -8,7 +8,6 @@ object each.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from typing import Any
@@ -26,6 +25,7 @@ from metl_gui.core.search.query import Query, Term, TermKind
 from metl_gui.core.trees.nodes import Side
 from metl_gui.core.trees.text_columns import Haystack
 from metl_gui.core.trees.tree_columns import columns_of
+from metl_gui.values import Value
 
 Rows = NDArray[np.int32]
 Bools = NDArray[np.bool_]
@@ -57,8 +57,7 @@ _OF_BLOCKS_ALONE = ("mapped", "unmapped", "open", "ignored", "review")
 _NO_COMMENTS = Comments()
 
 
-@dataclass(frozen=True)
-class RowElement:
+class RowElement(Value):
     """The element of a row and its block."""
 
     block: Block

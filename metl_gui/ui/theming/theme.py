@@ -15,16 +15,17 @@ import string
 import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
 from functools import cache
 from typing import Any
 
+from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontMetricsF, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication
 
 from metl_gui.packaged import resources
 from metl_gui.ui.theming.app_icon import app_icon
+from metl_gui.values import Value
 
 NO_LIMIT_PX = 16_777_215
 """The largest size of a widget: what Qt takes for no limit, and has no name for in Python."""
@@ -71,8 +72,7 @@ _PIXELS = re.compile(r"(?<![\w.])([3-9]|\d{2,})px")
 """Sizes of the style sheet that scale; lines of 1 and 2 px stay lines."""
 
 
-@dataclass(frozen=True)
-class Theme:
+class Theme(Value):
     """The tokens of one theme, under their names in ``resources/themes``."""
 
     name: str
@@ -289,7 +289,7 @@ def palette(theme: Theme) -> QPalette:
 def style_sheet(theme: Theme, font: QFont) -> str:
     """Fill the style sheet with the tokens and with sizes that follow the system font."""
     size = font.pointSizeF() if font.pointSizeF() > 0 else font.pixelSize() * 0.75
-    tokens = {f.name: getattr(theme, f.name) for f in fields(Theme)}
+    tokens = {name: getattr(theme, name) for name in Theme.__struct_fields__}
     names = {name: value.name() for name, value in tokens.items() if isinstance(value, QColor)}
     names |= {"small": f"{size * SMALL:.2f}", "title": f"{size * 1.28:.2f}", "figure": f"{size * 1.6:.2f}"}
     names["mono"] = mono().family()

@@ -7,7 +7,6 @@ and what people said of it. The menu has rows of the action table by name, as fa
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
@@ -21,10 +20,10 @@ from metl_gui.core.trees.nodes import Attribute, Schema, Side, Version
 from metl_gui.ui.project.block_lists import Note
 from metl_gui.ui.project.selection import NodeRef
 from metl_gui.ui.theming.marks import MarkShape
+from metl_gui.values import Value
 
 
-@dataclass(frozen=True)
-class RowFacts:
+class RowFacts(Value):
     """One row of a tree.
 
     Args:
@@ -44,8 +43,7 @@ class RowFacts:
     tip: str = ""
 
 
-@dataclass(frozen=True)
-class VersionMapping:
+class VersionMapping(Value):
     """What the matrix says of one version's attributes.
 
     Args:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
 from PySide6.QtCore import QAbstractItemModel, QEvent, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
@@ -26,6 +25,7 @@ from metl_gui.ui.widgets.plain_text import plain_tip
 from metl_gui.ui.widgets.rows import Index
 from metl_gui.ui.widgets.table import ColumnsModel
 from metl_gui.ui.widgets.window_words import in_window
+from metl_gui.values import Value
 from metl_gui.workbench.warehouse.table_rows import ColumnPart, RowMember, TableRow
 
 HISTORIES: dict[History, str] = {
@@ -58,8 +58,7 @@ _LONGEST = 10_000
 """Letters of a cell that are taken at most."""
 
 
-@dataclass(frozen=True)
-class TableRowChange:
+class TableRowChange(Value):
     """What a person wrote into a cell."""
 
     row: TableRow

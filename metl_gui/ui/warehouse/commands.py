@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -35,6 +34,7 @@ from metl_gui.ui.warehouse.star_view import places_json
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.choice import ChoiceRow, Chooser
 from metl_gui.ui.widgets.two_line_list import TwoLines
+from metl_gui.values import Value
 from metl_gui.workbench.demo.sample import SampleFolder
 from metl_gui.workbench.runs.mapping_run import TEST, RunRequest
 from metl_gui.workbench.session import Workbench
@@ -62,8 +62,7 @@ _MANY_TABLES, _PAUSE_MS = 50, 250
 """From so many tables on a model is checked when nothing was changed for a while: painting an edit comes first."""
 
 
-@dataclass(frozen=True)
-class ModelFindings:
+class ModelFindings(Value):
     """What was found out about one model of one document."""
 
     document: Document

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -29,6 +28,7 @@ from metl_gui.ui.widgets.labels import Elided
 from metl_gui.ui.widgets.pill import KeyButton, Pill
 from metl_gui.ui.widgets.plain_text import plain_tip, wrapped_label
 from metl_gui.ui.widgets.two_line_list import LineModel, TwoLines, line_view
+from metl_gui.values import Value
 from metl_gui.workbench.runs.mapping_run import RunRequest
 
 if TYPE_CHECKING:
@@ -43,8 +43,7 @@ Place: TypeAlias = tuple[str, str]
 """A target as it is written, and the mode of the runs that it takes."""
 
 
-@dataclass(frozen=True, slots=True)
-class FoundRows:
+class FoundRows(Value):
     """Rows of which an audit found something.
 
     Args:

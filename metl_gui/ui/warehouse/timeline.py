@@ -7,10 +7,10 @@ a message whose number is higher than that of one at its right came late.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 
+from msgspec.structs import replace
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QAccessible,
@@ -27,6 +27,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from metl_gui.core.dimensional.loads.key_history import KeyHistory, KeyMessage, KeyVersion
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.theming.theme import Theme
+from metl_gui.values import Value
 
 OPERATIONS = {"c": "create", "r": "read", "u": "update", "d": "delete", "t": "truncate"}
 _LANE, _BAR, _AXIS = 26.0, 34.0, 24.0
@@ -38,8 +39,7 @@ _BEYOND = timedelta(days=1)
 """A step before the first and behind the last time, where no other step says how long one is."""
 
 
-@dataclass(frozen=True, slots=True)
-class TimelineItem:
+class TimelineItem(Value):
     """A message or a version where it is painted.
 
     Args:
@@ -61,8 +61,7 @@ class TimelineItem:
     message: KeyMessage | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class LateMove:
+class LateMove(Value):
     """A message that is tried as a late one.
 
     Args:
@@ -76,8 +75,7 @@ class LateMove:
     is_dropped: bool
 
 
-@dataclass(frozen=True, slots=True)
-class TimelineContent:
+class TimelineContent(Value):
     """All that is painted.
 
     Args:

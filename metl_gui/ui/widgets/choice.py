@@ -8,7 +8,6 @@ the arrow that the style sheet leaves out.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from operator import attrgetter
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPointF, QSize, Qt, Signal
@@ -20,10 +19,10 @@ from metl_gui.ui.widgets.fitted_dialog import FittedDialog
 from metl_gui.ui.widgets.plain_text import plain_label
 from metl_gui.ui.widgets.rows import HeadedModel, Heading, RowRoles, below_headings
 from metl_gui.ui.widgets.two_line_list import WORDS_ROLE, HeadedDelegate, TwoLines
+from metl_gui.values import Value
 
 
-@dataclass(frozen=True)
-class ChoiceRow:
+class ChoiceRow(Value):
     """One row.
 
     Args:

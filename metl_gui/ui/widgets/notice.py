@@ -7,7 +7,6 @@ The last ones are kept for a list.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent, QResizeEvent
@@ -17,6 +16,7 @@ from metl_gui.ui.jobs.timers import pause
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.labels import Elided
 from metl_gui.ui.widgets.pill import KeyButton
+from metl_gui.values import Value
 
 STAYS_MS = 6_000
 """How long a notice stands when nobody points at it."""
@@ -26,8 +26,7 @@ _BUTTON_PX = 20
 _AROUND_PX = 36
 
 
-@dataclass(frozen=True)
-class Notice:
+class Notice(Value):
     """What is said.
 
     Args:

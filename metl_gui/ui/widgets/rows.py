@@ -7,10 +7,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, Generic, TypeAlias, TypeVar, cast
 
+import msgspec
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
@@ -18,6 +18,7 @@ from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.pill import paint_pill, pill_width
 from metl_gui.ui.widgets.plain_text import plain_tip
+from metl_gui.values import Value
 
 Index: TypeAlias = QModelIndex | QPersistentModelIndex
 Row = TypeVar("Row")
@@ -28,8 +29,7 @@ RIGHT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
 _DISPLAY, _TIP = int(Qt.ItemDataRole.DisplayRole), int(Qt.ItemDataRole.ToolTipRole)
 
 
-@dataclass(frozen=True)
-class RowRoles(Generic[Row]):
+class RowRoles(Value, Generic[Row]):
     """What a row answers to Qt; itself it is the answer to ``ROW_ROLE``.
 
     Args:
@@ -41,7 +41,7 @@ class RowRoles(Generic[Row]):
 
     spoken: Callable[[Row], str]
     tip: Callable[[Row], str] | None = None
-    others: Mapping[int, Callable[[Row], Any]] = field(default_factory=dict)
+    others: Mapping[int, Callable[[Row], Any]] = msgspec.field(default_factory=dict)
     key: Callable[[Row], object] = id
 
 
@@ -133,8 +133,7 @@ class RowsModel(QAbstractListModel, Generic[Row]):
         self.places = {self._roles.key(row): at for at, row in enumerate(rows) if not isinstance(row, Heading)}
 
 
-@dataclass(frozen=True)
-class Heading:
+class Heading(Value):
     """A row that only says what the rows below it have in common.
 
     Args:

@@ -8,7 +8,6 @@ may be filtered while somebody types.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence, Sized
-from dataclasses import dataclass
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QEvent, QModelIndex, QObject, QRectF, Qt, Signal
@@ -27,6 +26,7 @@ from metl_gui.ui.widgets.empty_bar import BarOfRows
 from metl_gui.ui.widgets.pill import paint_pill, pill_width
 from metl_gui.ui.widgets.plain_text import plain_tip
 from metl_gui.ui.widgets.rows import LEFT, RIGHT, Index
+from metl_gui.values import Value
 
 SHARE_ROLE = int(Qt.ItemDataRole.UserRole)
 PILL_ROLE = SHARE_ROLE + 1
@@ -35,8 +35,7 @@ HEADING_PX = 28
 _ROW_PX = 24
 
 
-@dataclass(frozen=True)
-class TableCell:
+class TableCell(Value):
     """One cell.
 
     Args:
@@ -204,8 +203,7 @@ def _paint_bar(painter: QPainter, box: QRectF, share: float) -> None:
     painter.restore()
 
 
-@dataclass(frozen=True)
-class CheckRow:
+class CheckRow(Value):
     """One row.
 
     Args:

@@ -6,7 +6,6 @@ list and the lists of candidates.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from PySide6.QtCore import QObject, QRectF, QSize, Qt
@@ -29,13 +28,13 @@ from metl_gui.ui.widgets.rows import (
     paint_words,
     quiet_ink,
 )
+from metl_gui.values import Value
 
 WORDS_ROLE = ROW_ROLE + 7
 ROW_PX = 54
 
 
-@dataclass(frozen=True)
-class TwoLines:
+class TwoLines(Value):
     """What a row says.
 
     Args:

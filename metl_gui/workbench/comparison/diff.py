@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from metl_gui.core.differences.document_difference import Difference, compare, compare_by_names
 from metl_gui.core.matrix.canonical import matrix_content
@@ -20,6 +21,7 @@ from metl_gui.core.project.refusals import NO_RENAMES_REFUSED, RefusedRenames
 from metl_gui.errors import ProjectError, UserError, near_names
 from metl_gui.registry.matrix_export import read_export
 from metl_gui.store.sqlite.connection import is_database
+from metl_gui.values import Value
 from metl_gui.workbench.exports.matrix import laid_out
 from metl_gui.workbench.history.difference_text import difference_json, difference_lines, difference_summary, entry_json
 from metl_gui.workbench.publishing.publication import production_document
@@ -28,8 +30,7 @@ from metl_gui.workbench.session import Workbench
 LIVE = "live"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ComparisonSide:
+class ComparisonSide(Value, eq=False):
     """One side of a comparison.
 
     Args:
@@ -46,8 +47,7 @@ class ComparisonSide:
     things: tuple[ProjectItem, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Value):
     """What differs between two sides.
 
     Args:

@@ -10,10 +10,12 @@ from __future__ import annotations
 import contextlib
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+import msgspec
+from msgspec.structs import replace
 
 from metl_gui.core.changes.draft import EditContext, Transition, perform
 from metl_gui.core.differences.document_difference import Difference, compare, compare_by_names
@@ -35,6 +37,7 @@ from metl_gui.errors import SchemaError, UserError
 from metl_gui.registry.matrix_export import parse_export
 from metl_gui.store.creation import SUFFIX, copy_file
 from metl_gui.store.repositories.project_data import MERGE_RULES, Untaken
+from metl_gui.values import Value
 from metl_gui.workbench.addresses import block_name
 from metl_gui.workbench.atomic_files import write_whole
 from metl_gui.workbench.comparison.diff import is_project
@@ -44,8 +47,7 @@ from metl_gui.workbench.samples.kept_samples import hidden_now
 from metl_gui.workbench.session import Workbench
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class MergeResult:
+class MergeResult(Value, eq=False):
     """What a merge did.
 
     Args:
@@ -137,15 +139,14 @@ def _sides(base: Path, theirs: Path) -> tuple[tuple[str, Path], tuple[str, Path]
     return ("base", base), ("theirs", theirs)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _MergeSide:
+class _MergeSide(Value, eq=False):
     """Base or theirs: its document, what lies beside it, and as the export that it came from."""
 
     document: Document
     raw: bytes = b""
     export: MatrixExport | None = None
     beside: ProjectDataSide | None = None
-    untaken: Untaken = field(default_factory=dict)
+    untaken: Untaken = msgspec.field(default_factory=dict)
 
 
 def _document(path: Path, copy: Path) -> _MergeSide:

@@ -5,13 +5,13 @@ Source: docs/guide/first-hour.md, "In the window".
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
 from metl_gui.core.review.items import review_items
 from metl_gui.core.trees.declarations import VersionDeclaration
 from metl_gui.core.trees.nodes import Side
+from metl_gui.values import Value
 from metl_gui.workbench.demo.sample import SampleFolder
 from metl_gui.workbench.importing.schema_import import known_version, read_sources
 from metl_gui.workbench.publishing.publication import published_states
@@ -30,8 +30,7 @@ class FirstStep(StrEnum):
     WAREHOUSE = "Open the warehouse"
 
 
-@dataclass(frozen=True, slots=True)
-class FirstSteps:
+class FirstSteps(Value):
     """The steps of one copy.
 
     Args:

@@ -24,6 +24,7 @@ from metl_gui.core.trees.nodes import Side
 from metl_gui.engine.runs.event_log import EventTail
 from metl_gui.errors import ProjectError, RunError
 from metl_gui.packaged import sample_projects
+from metl_gui.values import Value
 from metl_gui.workbench.demo.sample import SampleFolder, fresh_folder
 from metl_gui.workbench.importing.schema_import import import_sources
 from metl_gui.workbench.importing.version_tasks import collect_tasks, version_tasks
@@ -55,8 +56,7 @@ _FLOW_SECONDS = 60.0
 _LOOK_SECONDS = 0.2
 
 
-@dataclass(frozen=True, slots=True)
-class Made:
+class Made(Value):
     """What was set up.
 
     Args:
@@ -276,8 +276,7 @@ Tell = Callable[[str, str], None]
 """Takes what happens, and what to look at; the latter may be empty."""
 
 
-@dataclass(frozen=True, slots=True)
-class RowCounts:
+class RowCounts(Value):
     """How many rows of an entity there are.
 
     Args:

@@ -13,9 +13,10 @@ from __future__ import annotations
 import csv
 import json
 import shutil
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from metl_gui.core.dimensional.loads.load_report import LoadReport
 from metl_gui.core.edits.composite import CompositeEdit
@@ -27,6 +28,7 @@ from metl_gui.engine.execution.client import SparkProcess
 from metl_gui.errors import ProjectError
 from metl_gui.own_files import make_folder, open_file, write_file
 from metl_gui.packaged import sample_projects
+from metl_gui.values import Value
 from metl_gui.workbench.addresses import find_schema
 from metl_gui.workbench.importing.schema_import import ImportResult, import_sources
 from metl_gui.workbench.mapping.table import import_mapping
@@ -41,8 +43,7 @@ _LEFT_OUT = ("__pycache__", "making", "make.py")
 _MARK = ".untouched"
 
 
-@dataclass(frozen=True, slots=True)
-class SampleFolder:
+class SampleFolder(Value):
     """A folder laid out as a sample."""
 
     path: Path
@@ -242,8 +243,7 @@ def _base_name(path: Path) -> str:
     return name if name and number.isdecimal() else path.name
 
 
-@dataclass(frozen=True, slots=True)
-class DemoResult:
+class DemoResult(Value):
     """What the demo did.
 
     Args:
@@ -281,8 +281,7 @@ class DemoResult:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class PreparedDemo:
+class PreparedDemo(Value):
     """The sample with the waiting version added: what a window opens before it starts the run."""
 
     folder: SampleFolder

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from metl_gui.core.matrix.blocks import Block, Element, Status
@@ -15,12 +14,12 @@ from metl_gui.core.matrix.document import Document
 from metl_gui.core.progress import Watch
 from metl_gui.core.project.comments import Comment, Spot
 from metl_gui.core.trees.nodes import Attribute, Schema, Side, Version
+from metl_gui.values import Value
 
 _STEP_BLOCKS = 500
 
 
-@dataclass(frozen=True, slots=True)
-class ExportedElement:
+class ExportedElement(Value):
     """One element with its two ends."""
 
     source: Attribute
@@ -32,8 +31,7 @@ class ExportedElement:
         return Element(self.target.id, self.source.id)
 
 
-@dataclass(frozen=True, slots=True)
-class ExportedBlock:
+class ExportedBlock(Value):
     """One block that an export carries.
 
     Args:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from metl_gui.core.differences.document_difference import BlockDifference, compare_by_names
 from metl_gui.core.matrix.canonical import is_carried, is_held, state_hash
@@ -34,7 +35,6 @@ from metl_gui.workbench.settings import FRAMING, project_settings
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
 class ExportResult(JsonResult):
     """What was written.
 

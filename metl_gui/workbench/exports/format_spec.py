@@ -9,22 +9,23 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
+
+import msgspec
 
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.progress import Watch
 from metl_gui.core.project.comments import Comment
 from metl_gui.core.project.writer_schemas import WriterSchema
 from metl_gui.errors import UserError, near_names
+from metl_gui.values import Value
 
 YES = "yes"
 """What an option says that is a switch and is on."""
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+class Option(Value):
     """One thing that a format can be asked for, always a text.
 
     Args:
@@ -50,8 +51,7 @@ class Option:
         return self.values == (self.default, YES)
 
 
-@dataclass(frozen=True, slots=True)
-class ProjectMetadata:
+class ProjectMetadata(Value):
     """What a project keeps beside its states and single formats need; of a document without a project there is none.
 
     Args:
@@ -69,8 +69,7 @@ class ProjectMetadata:
     publication: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Choices:
+class Choices(Value):
     """What a person chose for one export.
 
     Args:
@@ -81,7 +80,7 @@ class Choices:
     """
 
     include_unconfirmed: bool = False
-    options: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, str] = msgspec.field(default_factory=dict)
     comments: tuple[Comment, ...] = ()
     beside: ProjectMetadata = ProjectMetadata()
 
@@ -97,8 +96,7 @@ returned, so a format need not care about what was there, about being killed or 
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Export:
+class Export(Value):
     """A format that the matrix can be exported in.
 
     Args:

@@ -17,7 +17,6 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from html import escape
 from itertools import count
@@ -25,14 +24,14 @@ from typing import TypeAlias
 
 from metl_gui.core.trees.nodes import Schema, Version
 from metl_gui.core.trees.trees import Tree
+from metl_gui.values import Value
 from metl_gui.workbench.exports.blocks import ExportedBlock
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _UNFIT = re.compile(r"[\x80-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
 
 
-@dataclass(frozen=True, slots=True)
-class PageText:
+class PageText(Value):
     """A text as it stands in an element or a quoted attribute of a page; templates leave it as it is."""
 
     html: str
@@ -63,8 +62,7 @@ def short(words: str, most: int) -> str:
 _Said: TypeAlias = tuple[object, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class VersionRange:
+class VersionRange(Value):
     """Versions of one schema, one after the other, that say the same of one entity version.
 
     Args:
@@ -97,8 +95,7 @@ class VersionRange:
         return bool(self.newest.block.open_losses or self.newest.block.waits)
 
 
-@dataclass(frozen=True, slots=True)
-class EntityPart:
+class EntityPart(Value):
     """One version of an entity with all that feeds it, schemas by name."""
 
     entity: Schema
@@ -176,8 +173,7 @@ _SINE = 0.87  # of the slant of column names
 _NEAR_PX, _CELL = 180, 10
 
 
-@dataclass(frozen=True, slots=True)
-class Zeros:
+class Zeros(Value):
     """The grid that a picture is drawn on.
 
     Args:
@@ -203,8 +199,7 @@ class Zeros:
         return min(3, self.wide / 5)
 
 
-@dataclass(frozen=True, slots=True)
-class _ColumnLabel:
+class _ColumnLabel(Value):
     """The slanted name of a column."""
 
     name: str
@@ -213,8 +208,7 @@ class _ColumnLabel:
     y: float
 
 
-@dataclass(frozen=True, slots=True)
-class _OverviewTile:
+class _OverviewTile(Value):
     """All that one schema gives to one version of an entity.
 
     Args:
@@ -234,8 +228,7 @@ class _OverviewTile:
     waits: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _OverviewRow:
+class _OverviewRow(Value):
     """One version of an entity in the picture of all blocks; where rows are low it has no label."""
 
     label: str | None
@@ -243,8 +236,7 @@ class _OverviewRow:
     tiles: tuple[_OverviewTile, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class BlockOverview:
+class BlockOverview(Value):
     """Entities against the schemas that feed them, each tile a link to its block.
 
     Args:
@@ -317,8 +309,7 @@ def _size(count: int) -> float:
     return next((px for most, px in ((60, 28.0), (150, 14.0), (600, 6.0)) if count <= most), 3.0)
 
 
-@dataclass(frozen=True, slots=True)
-class _One:
+class _One(Value):
     """The square of one element."""
 
     x: float
@@ -326,8 +317,7 @@ class _One:
     words: str
 
 
-@dataclass(frozen=True, slots=True)
-class NearPicture:
+class NearPicture(Value):
     """One block: rows are the attributes of the entity, columns those of the schema.
 
     Args:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from metl_gui.core.progress import Watch
 from metl_gui.core.trees.nodes import Schema, Version
 from metl_gui.core.trees.paths import split
 from metl_gui.engine.kafka.topic_messages import SCHEMA, STATE, topic_of
+from metl_gui.values import Value
 from metl_gui.workbench.exports.blocks import ExportedBlock
 from metl_gui.workbench.exports.format_spec import Choices, Export, Option, slug, unique_names
 from metl_gui.workbench.exports.mappable_blocks import (
@@ -76,8 +76,7 @@ LIMITS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Chain:
+class Chain(Value):
     """What one chain does.
 
     Args:

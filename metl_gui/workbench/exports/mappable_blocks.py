@@ -30,13 +30,13 @@ from metl_gui.core.project.masks import fed_by_masked, hidden_targets, masked_li
 from metl_gui.core.trees.nodes import Attribute, Schema, Version
 from metl_gui.core.trees.paths import split
 from metl_gui.core.trees.types import is_readable
+from metl_gui.values import Value
 from metl_gui.workbench.exports.blocks import ExportedBlock, carried
 
 _NAMED = 3
 
 
-@dataclass(frozen=True, slots=True)
-class LeftOut:
+class LeftOut(Value):
     """A block that a format leaves out.
 
     Args:
@@ -53,8 +53,7 @@ class LeftOut:
         return "{}@{} → {}@{}".format(*self.block)
 
 
-@dataclass(frozen=True, slots=True)
-class MappedVersion:
+class MappedVersion(Value):
     """One version that something is mapped of, with the blocks of its column set.
 
     Args:
@@ -178,16 +177,14 @@ def attributes_by_path(version: Version) -> dict[str, Attribute]:
     return {attribute.path: attribute for attribute in version.attributes}
 
 
-@dataclass(frozen=True, slots=True)
-class VersionExclusion:
+class VersionExclusion(Value):
     """A version that fits too unless one of these columns is missing, or one of those is there; always without any."""
 
     missing: tuple[str, ...]
     there: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class RowPredicate:
+class RowPredicate(Value):
     """What a row of one version must look like.
 
     Args:
@@ -203,8 +200,7 @@ class RowPredicate:
     labels: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class KeyOnlyDelete:
+class KeyOnlyDelete(Value):
     """A delete that fits no version by its columns, which the newest one with its key takes.
 
     Args:
@@ -218,8 +214,7 @@ class KeyOnlyDelete:
     others: tuple[tuple[str, ...], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class VersionPredicate:
+class VersionPredicate(Value):
     """By what the rows of one version are told: full images apart from deletes, which give the key alone.
 
     Args:

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from sqlglot import exp
 
 from metl_gui.core.trees.nodes import Attribute
 from metl_gui.core.trees.paths import split
+from metl_gui.values import Value
 from metl_gui.workbench.exports.blocks import ExportedBlock
 from metl_gui.workbench.exports.format_spec import unique_names
 from metl_gui.workbench.exports.mappable_blocks import (
@@ -299,8 +299,7 @@ _KEY = "metl_key_"
 _FULL = "full"
 
 
-@dataclass(frozen=True, slots=True)
-class QueryColumn:
+class QueryColumn(Value):
     """One column of a query.
 
     Args:

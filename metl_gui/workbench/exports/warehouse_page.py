@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -48,7 +47,6 @@ _MOST_WORDS = 24
 """Where more lines have words, they stand in the title of each only."""
 
 
-@dataclass(frozen=True, slots=True)
 class WarehouseDocs(JsonResult):
     """A page that was written.
 

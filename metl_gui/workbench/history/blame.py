@@ -8,7 +8,6 @@ does not break the trail. Order: the newest first. Source: docs/reference/comman
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from metl_gui.core.changes.draft import BlockChange, SchemaChange, VersionChange
 from metl_gui.core.matrix.blocks import Block, BlockKey, Element, Status
@@ -29,7 +28,6 @@ SET, CARRIED, CLEARED, LOST = "set", "carried along", "cleared", "lost"
 CONFIRMED, RETIRED = "confirmed", "retired"
 
 
-@dataclass(frozen=True, slots=True)
 class BlameEvent(JsonResult):
     """Something that an edit did to what is asked about.
 
@@ -53,7 +51,6 @@ class BlameEvent(JsonResult):
     states: int = 1
 
 
-@dataclass(frozen=True, slots=True)
 class Blame(JsonResult):
     """Where an element of a block comes from.
 

@@ -6,8 +6,10 @@ A state with weight (named, published, run, exported) is never hidden inside a r
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
+
+from msgspec.structs import replace
 
 from metl_gui.core.edits.titles import group_title
 from metl_gui.core.progress import UNWATCHED, Watch

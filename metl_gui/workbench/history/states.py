@@ -10,10 +10,11 @@ Order: newest first; the timeline oldest first. Source: docs/guide/change.md, "H
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
 from itertools import takewhile
+
+import msgspec
 
 from metl_gui.core.changes.draft import Transition
 from metl_gui.core.edits.titles import past_tense
@@ -21,11 +22,11 @@ from metl_gui.core.matrix.canonical import state_hash
 from metl_gui.core.progress import UNWATCHED, Watch
 from metl_gui.core.review.items import review_items
 from metl_gui.store.edit_log import LoggedEdit
+from metl_gui.values import Value
 from metl_gui.workbench.json_results import JsonResult
 from metl_gui.workbench.session import Workbench
 
 
-@dataclass(frozen=True, slots=True)
 class HistoryEntry(JsonResult):
     """One state.
 
@@ -56,7 +57,6 @@ class HistoryEntry(JsonResult):
     states: int = 1
 
 
-@dataclass(frozen=True, slots=True)
 class History(JsonResult):
     """The states of a project, newest first.
 
@@ -72,7 +72,6 @@ class History(JsonResult):
     redo: str | None
 
 
-@dataclass(frozen=True, slots=True)
 class StepResult(JsonResult):
     """What undo or redo did."""
 
@@ -81,7 +80,6 @@ class StepResult(JsonResult):
     needs_review: int
 
 
-@dataclass(frozen=True, slots=True)
 class CompactResult(JsonResult):
     """What compaction did.
 
@@ -99,7 +97,6 @@ class CompactResult(JsonResult):
     after_bytes: int
 
 
-@dataclass(frozen=True, slots=True)
 class StateSummary(JsonResult):
     """One state in numbers.
 
@@ -246,8 +243,7 @@ class Weight(StrEnum):
     EXPORTED = "exported"
 
 
-@dataclass(frozen=True, slots=True)
-class PastState:
+class PastState(Value):
     """One state.
 
     Args:
@@ -303,8 +299,7 @@ class PastState:
         return frozenset(weight for weight, is_so in held.items() if is_so)
 
 
-@dataclass(frozen=True, slots=True)
-class StateFilter:
+class StateFilter(Value):
     """Which states are looked for; an empty one finds all.
 
     Args:
@@ -349,8 +344,7 @@ class StateFilter:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class StatePage:
+class StatePage(Value):
     """Some states in a row.
 
     Args:
@@ -362,8 +356,7 @@ class StatePage:
     below: int | None
 
 
-@dataclass(frozen=True, eq=False)
-class Timeline:
+class Timeline(Value, eq=False):
     """All states that can be looked at, oldest first.
 
     Args:
@@ -372,7 +365,7 @@ class Timeline:
     """
 
     states: tuple[int, ...] = ()
-    weighty: tuple[PastState, ...] = field(default=())
+    weighty: tuple[PastState, ...] = msgspec.field(default=())
 
 
 def states_page(

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Self
+
+import msgspec
+from msgspec.structs import replace
 
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.progress import UNWATCHED, Watch
@@ -26,6 +28,7 @@ from metl_gui.registry.tables import mapping_table
 from metl_gui.registry.tables.workbook import is_workbook, read_sheet, sheet_names
 from metl_gui.store.creation import SUFFIX
 from metl_gui.store.sqlite.connection import is_database, require_project
+from metl_gui.values import Value
 from metl_gui.workbench.importing.foreign_table import foreign_head
 from metl_gui.workbench.importing.source_names import continued
 from metl_gui.workbench.review.answer_sheet import ANSWER, KEY, SHEET
@@ -39,8 +42,7 @@ MOST_MESSAGE_BYTES = 64_000_000
 _TABLE_SUFFIXES = (".csv", ".tsv")
 
 
-@dataclass(frozen=True, slots=True)
-class FoundTable:
+class FoundTable(Value):
     """A mapping table.
 
     Args:
@@ -54,8 +56,7 @@ class FoundTable:
     problems: int
 
 
-@dataclass(frozen=True, slots=True)
-class UnreadTable:
+class UnreadTable(Value):
     """A table of another shape, which may be a mapping once somebody says which of its columns is what.
 
     Args:
@@ -67,8 +68,7 @@ class UnreadTable:
     titles: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class FoundSheet:
+class FoundSheet(Value):
     """An answer sheet.
 
     Args:
@@ -82,8 +82,7 @@ class FoundSheet:
     answered: int
 
 
-@dataclass(frozen=True, slots=True)
-class RecognizedFiles:
+class RecognizedFiles(Value):
     """What some files are.
 
     Args:
@@ -101,7 +100,7 @@ class RecognizedFiles:
     """
 
     projects: tuple[Path, ...] = ()
-    schemas: ReaderResult = field(default_factory=ReaderResult)
+    schemas: ReaderResult = msgspec.field(default_factory=ReaderResult)
     schema_files: int = 0
     tables: tuple[FoundTable, ...] = ()
     messages: tuple[Path, ...] = ()
@@ -113,8 +112,7 @@ class RecognizedFiles:
     unread_tables: tuple[UnreadTable, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Novelty:
+class Novelty(Value):
     """How much of some schemas a tree does not know yet.
 
     Args:
@@ -180,8 +178,7 @@ def _read(files: Sequence[Path], watch: Watch) -> ReaderResult:
     return folders.read(files, entering=lambda path: watch.step(f"Reading {path.name}")) if files else ReaderResult()
 
 
-@dataclass(frozen=True, slots=True)
-class _Contents:
+class _Contents(Value):
     """What versions of one schema are known: by their fingerprints, and by their paths for inferred ones."""
 
     prints: set[str]

@@ -7,7 +7,6 @@ Source: docs/guide/change.md, "Before it is deployed".
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from metl_gui.core.review.dry_run import UnfedAttribute, compare_with
 from metl_gui.core.search.problems import Problem, Severity
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import EditError
+from metl_gui.values import Value
 from metl_gui.workbench.importing.schema_import import (
     AddedVersion,
     UnchangedVersion,
@@ -39,7 +39,6 @@ NAMED = 5
 """So many paths are named where many are told at once."""
 
 
-@dataclass(frozen=True, slots=True)
 class LostSource(JsonResult):
     """A CDM attribute that nothing would feed any more.
 
@@ -56,8 +55,7 @@ class LostSource(JsonResult):
     fed_by: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class TriedBlock:
+class TriedBlock(Value):
     """A block that would wait for a decision.
 
     Args:
@@ -73,7 +71,6 @@ class TriedBlock:
         return self.entry.as_json() | {"was_confirmed": self.was_confirmed}
 
 
-@dataclass(frozen=True, slots=True)
 class SourceDryRun(JsonResult):
     """What would happen.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from pathlib import Path
 
 from metl_gui.core.matrix.document import Document
@@ -12,13 +11,13 @@ from metl_gui.core.project.table_columns import DEFAULTS, TableColumns, TableHea
 from metl_gui.core.trees.nodes import Side
 from metl_gui.registry.tables.foreign_table import read_head
 from metl_gui.registry.tables.mapping_table import COLUMNS
+from metl_gui.values import Value
 
 _LEAST_COLUMNS = len(COLUMNS) - len(DEFAULTS)
 """A table needs so many columns to say of each element what it is."""
 
 
-@dataclass(frozen=True, slots=True)
-class ForeignTable:
+class ForeignTable(Value):
     """A table of another shape.
 
     Args:

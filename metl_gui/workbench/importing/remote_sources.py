@@ -10,12 +10,12 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 import msgspec
+from msgspec.structs import replace
 
 from metl_gui.core.progress import UNWATCHED, Watch
 from metl_gui.core.project.reader_result import ReaderResult, SkippedSource
@@ -26,6 +26,7 @@ from metl_gui.engine.sources.batches import FirstRecord, first_records
 from metl_gui.errors import SchemaError, UserError
 from metl_gui.registry.addresses import DatabasePlace, is_database, is_registry
 from metl_gui.registry.files import sources
+from metl_gui.values import Value
 from metl_gui.workbench.profiles.kinds import ProfileKind
 from metl_gui.workbench.profiles.saved_profiles import SIGN, find_database, find_profile, find_registry, kafka_servers
 
@@ -37,8 +38,7 @@ if TYPE_CHECKING:
 _PREFIXES = (SIGN, "profile:")
 
 
-@dataclass(frozen=True, slots=True)
-class ImportFilter:
+class ImportFilter(Value):
     """What is wanted of a registry or a database, or is said of files of SQL.
 
     Args:
@@ -55,8 +55,7 @@ class ImportFilter:
 EVERYTHING = ImportFilter()
 
 
-@dataclass(frozen=True, slots=True)
-class Offer:
+class Offer(Value):
     """One thing that a registry or a database has, as lists show it.
 
     Args:
@@ -76,8 +75,7 @@ class Offer:
     group: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class OfferedVersion:
+class OfferedVersion(Value):
     """One version of a subject, as lists show it.
 
     Args:

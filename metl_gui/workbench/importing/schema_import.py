@@ -14,10 +14,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Self
+
+from msgspec.structs import replace
 
 from metl_gui.core.changes.draft import Edit, Transition
 from metl_gui.core.edits.settings import AddAlias
@@ -90,7 +92,6 @@ _MANY_ADDED = 50
 """After so many new versions, what was added is put into the columns, which are quicker to show."""
 
 
-@dataclass(frozen=True, slots=True)
 class Renaming(JsonResult):
     """An attribute that has another name than in the version before, as the source says."""
 
@@ -98,7 +99,6 @@ class Renaming(JsonResult):
     after: str
 
 
-@dataclass(frozen=True, slots=True)
 class AddedVersion(JsonResult):
     """A version that the project did not have.
 
@@ -119,7 +119,6 @@ class AddedVersion(JsonResult):
     renamed: tuple[Renaming, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
 class UnchangedVersion(JsonResult):
     """A version whose content the project has already."""
 
@@ -128,7 +127,6 @@ class UnchangedVersion(JsonResult):
     source: str
 
 
-@dataclass(frozen=True, slots=True)
 class ImportResult(JsonResult):
     """What an import did.
 

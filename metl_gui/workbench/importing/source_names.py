@@ -14,7 +14,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from metl_gui.core.edits.settings import AddAlias
 from metl_gui.core.project.reader_result import ReaderResult

@@ -12,16 +12,18 @@ import contextlib
 import random
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
+
+import msgspec
 
 from metl_gui.core.progress import UNWATCHED, Watch
 from metl_gui.core.project.reader_result import ReaderResult, SkippedSource
 from metl_gui.core.project.writer_schemas import version_of
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import ProjectLockedError, RunCancelled, ServiceUnavailableError, UserError
+from metl_gui.values import Value
 from metl_gui.workbench.importing.remote_sources import EVERYTHING, ImportFilter, read_new
 from metl_gui.workbench.importing.schema_import import ImportResult, add_reading, is_new
 from metl_gui.workbench.session import EditOrigin, Workbench
@@ -37,8 +39,7 @@ _JITTER = 0.2
 _SLICE_SECONDS = 0.1
 
 
-@dataclass(frozen=True, slots=True)
-class SourceLost:
+class SourceLost(Value):
     """The registry does not answer; told once until it is back."""
 
     source: str
@@ -47,8 +48,7 @@ class SourceLost:
     hint: str
 
 
-@dataclass(frozen=True, slots=True)
-class SourceRestored:
+class SourceRestored(Value):
     """The registry answers again.
 
     Args:
@@ -60,16 +60,14 @@ class SourceRestored:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
-class VersionsAdded:
+class VersionsAdded(Value):
     """New versions came into the project, and the automated update was run for each."""
 
     source: str
     result: ImportResult
 
 
-@dataclass(frozen=True, slots=True)
-class VersionsWait:
+class VersionsWait(Value):
     """New versions cannot be added yet, because somebody else edits the project; told once for the same ones."""
 
     source: str
@@ -77,8 +75,7 @@ class VersionsWait:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class NotRead:
+class NotRead(Value):
     """A part of the registry cannot be read, or nothing of it; told once for the same."""
 
     source: str
@@ -97,8 +94,7 @@ _NAMES: Mapping[type[WatchEvent], str] = {
 """What the events are called in ``metl watch --json``."""
 
 
-@dataclass(frozen=True, slots=True)
-class WatchTarget:
+class WatchTarget(Value):
     """Where new versions go.
 
     Args:
@@ -296,7 +292,7 @@ def event_lines(event: WatchEvent) -> list[str]:
 
 def event_json(event: WatchEvent) -> dict[str, object]:
     """Return an event as one of ``events`` of ``metl watch --json``."""
-    body = {"result": event.result.as_json()} if isinstance(event, VersionsAdded) else asdict(event)
+    body = {"result": event.result.as_json()} if isinstance(event, VersionsAdded) else msgspec.to_builtins(event)
     return {"event": _NAMES[type(event)], **body}
 
 

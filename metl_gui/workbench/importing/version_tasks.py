@@ -8,13 +8,13 @@ docs/reference/json.md.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.progress import UNWATCHED, TaskRunner, Watch, run_inline
@@ -39,6 +39,7 @@ from metl_gui.engine.sources.error_store import ErrorStore
 from metl_gui.errors import EditError, RunError
 from metl_gui.formats.hidden_values import HIDDEN
 from metl_gui.registry.messages.unknown_versions import UnknownVersions
+from metl_gui.values import Value
 from metl_gui.workbench.importing.schema_import import ImportResult, add_reading
 from metl_gui.workbench.masked_messages import Masks
 from metl_gui.workbench.profiles.saved_profiles import kafka_servers
@@ -54,8 +55,7 @@ _NAMED = 10
 _row = msgspec.json.Decoder(SetAsideRecord).decode
 
 
-@dataclass(frozen=True, slots=True)
-class TaskEntry:
+class TaskEntry(Value):
     """A version task as people see it.
 
     Args:

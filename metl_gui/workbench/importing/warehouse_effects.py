@@ -6,7 +6,6 @@ Source: docs/guide/change.md, "Before it is deployed".
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from metl_gui.core.dimensional.models.schema_effects import WarehouseEffect, effect_words, warehouse_effects
 from metl_gui.core.matrix.document import Document
@@ -14,7 +13,6 @@ from metl_gui.core.search.problems import Problem, Severity
 from metl_gui.workbench.json_results import JsonResult
 
 
-@dataclass(frozen=True, slots=True)
 class BrokenPart(JsonResult):
     """A part of a table that would not be what it is.
 

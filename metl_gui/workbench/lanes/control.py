@@ -19,6 +19,7 @@ from metl_gui.core.progress import UNWATCHED, Watch
 from metl_gui.core.runs.kafka import KafkaServers, parse_address
 from metl_gui.core.runs.lanes import MemberFigures
 from metl_gui.errors import RunError, UserError
+from metl_gui.values import Value
 from metl_gui.workbench.runs.mapping_run import PRODUCTION, PinnedState, pin, servers_of
 from metl_gui.workbench.runs.production import LiveRun, find_run, processes
 from metl_gui.workbench.session import Workbench, person
@@ -31,8 +32,7 @@ _log = logging.getLogger(__name__)
 _LOOK_SECONDS = 0.1
 
 
-@dataclass(frozen=True, slots=True)
-class CoordinationStatus:
+class CoordinationStatus(Value):
     """What the lanes of a project on one cluster agree on.
 
     Args:

@@ -25,6 +25,7 @@ import msgspec
 from metl_gui.core.progress import UNWATCHED, Watch
 from metl_gui.core.runs.kafka import parse_address
 from metl_gui.errors import RunCancelled, RunError, near_names
+from metl_gui.values import Value
 from metl_gui.workbench.lanes.control import Lane
 from metl_gui.workbench.session import Workbench
 
@@ -37,8 +38,7 @@ POSTGRESQL, BEGINNING, DEBEZIUM = "postgresql", "beginning", "debezium"
 WAYS = (POSTGRESQL, BEGINNING, DEBEZIUM)
 
 
-@dataclass(frozen=True, slots=True)
-class LoadRequest:
+class LoadRequest(Value):
     """What is to be loaded.
 
     Args:
@@ -58,8 +58,7 @@ class LoadRequest:
     signal: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class TableLoad:
+class TableLoad(Value):
     """One table of a load, before it begins.
 
     Args:
@@ -84,8 +83,7 @@ class TableLoad:
         return f"{self.table} → {self.topic}{rows}{checked}"
 
 
-@dataclass(frozen=True, slots=True)
-class Loadable:
+class Loadable(Value):
     """A table whose changes a lane reads.
 
     Args:

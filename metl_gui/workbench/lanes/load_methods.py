@@ -15,7 +15,6 @@ import re
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -36,6 +35,7 @@ from metl_gui.formats.table_columns import TableColumn
 from metl_gui.registry.addresses import DatabasePlace
 from metl_gui.registry.remote.catalogue import read_catalogue
 from metl_gui.registry.remote.snapshot import Snapshot, insert_signal, open_snapshot, parts_of, passed, select_of, slots
+from metl_gui.values import Value
 from metl_gui.workbench.lanes.control import Lane
 from metl_gui.workbench.lanes.initial_load import LoadPlan, LoadRequest, TableLoad, new_id
 from metl_gui.workbench.profiles.saved_profiles import find_database
@@ -56,8 +56,7 @@ _DIGITS = 3
 """Days, seconds, milli- and microseconds differ by more."""
 
 
-@dataclass(frozen=True, slots=True)
-class _TableSource:
+class _TableSource(Value):
     """Where the rows of a table are, and how they are written."""
 
     schema: str

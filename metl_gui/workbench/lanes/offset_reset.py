@@ -6,10 +6,10 @@ Source: METL §3.4 (setting back offsets).
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from metl_gui.core.progress import UNWATCHED, Watch
+from metl_gui.values import Value
 from metl_gui.workbench.lanes.control import Lane, fold_of
 
 if TYPE_CHECKING:
@@ -20,8 +20,7 @@ _LOOK_SECONDS = 0.1
 _OBEY_SECONDS = 30.0
 
 
-@dataclass(frozen=True, slots=True)
-class OffsetResetPlan:
+class OffsetResetPlan(Value):
     """What setting a lane back will repeat; nothing is done yet.
 
     Args:
@@ -102,8 +101,7 @@ class OffsetResetPlan:
                 time.sleep(_LOOK_SECONDS)
 
 
-@dataclass(frozen=True, slots=True)
-class OffsetResetResult:
+class OffsetResetResult(Value):
     """A lane that was set back.
 
     Args:

@@ -8,11 +8,11 @@ what to do. Source: docs/reference/links.md, "What stands in a link".
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
 from urllib.parse import quote, unquote
 
 from metl_gui.errors import LinkError
+from metl_gui.values import Value
 
 SCHEME = "metl://"
 LONGEST = 2_000
@@ -51,8 +51,7 @@ _IDS = {
 """How many ids a place has."""
 
 
-@dataclass(frozen=True, slots=True)
-class LinkPlace:
+class LinkPlace(Value):
     """A place of a project, by ids.
 
     Args:
@@ -71,8 +70,7 @@ class LinkPlace:
     position: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(Value):
     """A place in one state of one project.
 
     Args:

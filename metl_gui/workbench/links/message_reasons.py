@@ -7,7 +7,6 @@ mended. Values are not told: they stand in the message. Source: docs/reference/c
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -34,7 +33,6 @@ _SHOWN = 200
 _SET_ASIDE = msgspec.json.Decoder(SetAsideRecord)
 
 
-@dataclass(frozen=True, slots=True)
 class ValueReason(JsonResult):
     """Why an attribute of a message has its value.
 
@@ -51,7 +49,6 @@ class ValueReason(JsonResult):
     link: str
 
 
-@dataclass(frozen=True, slots=True)
 class MessageReasons(JsonResult):
     """Why one message, or one record that was set aside, is as it is.
 

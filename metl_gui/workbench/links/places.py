@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from metl_gui.core.matrix.blocks import Block, BlockKey, Element, Loss
 from metl_gui.core.matrix.document import Document
@@ -42,7 +42,6 @@ _RUNS, _MESSAGES = 20, 10
 _NOUNS = {Side.EXTRACTION: "schema", Side.CDM: "entity"}
 
 
-@dataclass(frozen=True, slots=True)
 class UsedMessage(JsonResult):
     """A record that a run keeps and that a cell mapped a value of: the id of the run, and where the record lay."""
 
@@ -50,7 +49,6 @@ class UsedMessage(JsonResult):
     position: str
 
 
-@dataclass(frozen=True, slots=True)
 class ShownPlace(JsonResult):
     """What stands at a place.
 

@@ -7,7 +7,6 @@ and what it names may be gone. Source: docs/reference/set-aside.md.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 
@@ -16,6 +15,7 @@ from metl_gui.core.review.items import items_of_group
 from metl_gui.core.runs.records import SetAsideRecord
 from metl_gui.core.trees.nodes import Attribute, Schema, Version
 from metl_gui.errors import EditError
+from metl_gui.values import Value
 from metl_gui.workbench.addresses import find_block
 from metl_gui.workbench.links.link import LinkPlace, PlaceKind
 
@@ -38,8 +38,7 @@ class Mending(StrEnum):
     SETTING = "setting"
 
 
-@dataclass(frozen=True, slots=True)
-class MendingPlace:
+class MendingPlace(Value):
     """Where one record is mended.
 
     Args:

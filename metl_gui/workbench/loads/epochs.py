@@ -6,7 +6,6 @@ Source: docs/reference/warehouse-model.md, "Epochs".
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -15,6 +14,7 @@ from metl_gui.core.dimensional.loads.load_report import LoadReport
 from metl_gui.core.dimensional.rows.messages import Position
 from metl_gui.errors import RunError
 from metl_gui.formats.source_positions import transport_position
+from metl_gui.values import Value
 from metl_gui.warehouse.target_inputs import TargetInputs
 from metl_gui.warehouse.target_model import Owner
 from metl_gui.workbench.loads.target_documents import document_of
@@ -22,8 +22,7 @@ from metl_gui.workbench.loads.warehouse_loads import check_schema, target_tables
 from metl_gui.workbench.session import Workbench
 
 
-@dataclass(frozen=True, slots=True)
-class EpochReport:
+class EpochReport(Value):
     """What became of an answer.
 
     Args:

@@ -12,11 +12,11 @@ import shutil
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from functools import partial, reduce
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from metl_gui.core.dimensional.loads.load_policy import LoadPolicy
 from metl_gui.core.dimensional.loads.load_report import KeyCounts, LoadReport, TableCounts
@@ -32,6 +32,7 @@ from metl_gui.engine.staging.sink import part_at
 from metl_gui.engine.streaming.checkpoint import Checkpoint, head_of
 from metl_gui.engine.streaming.staged_batches import StagedBatchFile, begin_after, drop_staged, staged_batches
 from metl_gui.errors import RunCancelled, RunError, UserError
+from metl_gui.values import Value
 from metl_gui.warehouse.databases.target import TargetError
 from metl_gui.warehouse.loader import Loader
 from metl_gui.warehouse.plans.shapes.table_shapes import TableShapes
@@ -59,8 +60,7 @@ _ASK_SECONDS = 1.0
 """How often a target is asked whether somebody wants a load, and whether it can be opened after it could not."""
 
 
-@dataclass(frozen=True, slots=True)
-class Following:
+class Following(Value):
     """How a source is followed.
 
     Args:
@@ -68,7 +68,7 @@ class Following:
         on_load: told of each load.
     """
 
-    policy: LoadPolicy = field(default_factory=LoadPolicy)
+    policy: LoadPolicy = msgspec.field(default_factory=LoadPolicy)
     on_load: OnLoad | None = None
 
 

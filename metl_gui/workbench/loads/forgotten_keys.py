@@ -6,7 +6,6 @@ Source: docs/reference/warehouse-model.md, "Forgotten keys".
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -14,6 +13,7 @@ import msgspec
 from metl_gui.core.dimensional.loads.load_report import LoadReport
 from metl_gui.errors import EditError, RunError, near_names
 from metl_gui.formats.canonical_keys import row_key
+from metl_gui.values import Value
 from metl_gui.warehouse.forgotten_keys import Purge
 from metl_gui.warehouse.plans.histories.history_tables import history_table
 from metl_gui.warehouse.target_inputs import TargetInputs
@@ -29,8 +29,7 @@ from metl_gui.workbench.user_folders import KEPT_DAYS
 _EXAMPLE = """Give an object as messages have it, such as {"id": 5}."""
 
 
-@dataclass(frozen=True, slots=True)
-class LeftBehind:
+class LeftBehind(Value):
     """What is left of a forgotten key outside the tables of its target.
 
     Args:
@@ -42,8 +41,7 @@ class LeftBehind:
     until: str
 
 
-@dataclass(frozen=True, slots=True)
-class ForgottenReport:
+class ForgottenReport(Value):
     """What became of a key.
 
     Args:

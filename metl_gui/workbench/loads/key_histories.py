@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from metl_gui.core.dimensional.loads.key_history import KeyHistory
 from metl_gui.core.matrix.document import Document

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from datetime import datetime
+
+from msgspec.structs import replace
 
 from metl_gui.core.dimensional.loads.key_history import KeyMessage, KeyVersion
 from metl_gui.core.matrix.document import Document
 from metl_gui.errors import RunError
+from metl_gui.values import Value
 from metl_gui.warehouse.late_messages import KeyStudy, key_study, late_answer
 from metl_gui.workbench.loads.hidden_columns import hidden_columns
 from metl_gui.workbench.loads.key_histories import hidden_values, opened_dimension
 
 
-@dataclass(frozen=True, slots=True)
-class LateQuestions:
+class LateQuestions(Value):
     """A key of which can be asked what late messages would do; the target is needed no more.
 
     Args:
@@ -29,8 +30,7 @@ class LateQuestions:
     made_of: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
-class WouldBe:
+class WouldBe(Value):
     """What a late message would do.
 
     Args:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from metl_gui.core.dimensional.loads.row_reasons import MessageOrigin
 from metl_gui.errors import ProjectError, RunError
+from metl_gui.values import Value
 from metl_gui.workbench.runs.history import PastRun, find_past
 from metl_gui.workbench.samples.run_records import first_results
 from metl_gui.workbench.session import Workbench
 
 
-@dataclass(frozen=True, slots=True)
-class BroughtMessage:
+class BroughtMessage(Value):
     """A message, by the run that brought it.
 
     Args:

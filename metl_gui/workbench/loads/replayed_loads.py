@@ -11,7 +11,8 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from metl_gui.core.dimensional.loads.load_report import LoadReport
 from metl_gui.core.dimensional.models.grants import granted_roles

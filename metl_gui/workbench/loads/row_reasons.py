@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -19,6 +18,7 @@ from metl_gui.core.trees.nodes import Schema
 from metl_gui.core.trees.trees import ReadableTree
 from metl_gui.errors import RunError
 from metl_gui.formats.hidden_values import HIDDEN
+from metl_gui.values import Value
 from metl_gui.warehouse.databases.target import WarehouseTarget
 from metl_gui.warehouse.key_history import grains_of
 from metl_gui.warehouse.plans.shapes.table_shapes import DimensionShape, FactShape, MemberShape, TableShapes
@@ -34,8 +34,7 @@ from metl_gui.workbench.session import Workbench
 _EXAMPLE = 'Give the parts of the key by name: {"customer_id": 7}.'
 
 
-@dataclass(frozen=True, slots=True)
-class SourceCell:
+class SourceCell(Value):
     """The cell of the matrix that mapped an attribute.
 
     Args:
@@ -77,8 +76,7 @@ class SourceCell:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class ExplainedRow:
+class ExplainedRow(Value):
     """Why a row is as it is.
 
     Args:
@@ -180,8 +178,7 @@ def fact_keys(workbench: Workbench, target: str, table: str, model: str = "") ->
         return grains_of(one.target, one.shape)
 
 
-@dataclass(frozen=True, slots=True)
-class _OpenedTable:
+class _OpenedTable(Value):
     """A dimension or fact of an opened target, by the state that the target goes by, and its masked attributes."""
 
     target: WarehouseTarget

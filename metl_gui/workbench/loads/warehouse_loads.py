@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from metl_gui.core.dimensional.histories import entity_histories
 from metl_gui.core.dimensional.loads.load_report import LoadReport
@@ -26,6 +26,7 @@ from metl_gui.engine.sources.typed_addresses import holds_typed
 from metl_gui.engine.staging.sink import staged_coverage, staged_parts
 from metl_gui.errors import EditError, RunError, near_names
 from metl_gui.formats.row_expressions import named_attributes, row_expression
+from metl_gui.values import Value
 from metl_gui.warehouse.audit import Finding, audit
 from metl_gui.warehouse.loader import Loader
 from metl_gui.warehouse.missing_members import missing_members
@@ -47,8 +48,7 @@ from metl_gui.workbench.session import Workbench
 from metl_gui.workbench.warehouse.models import check_models, model_of
 
 
-@dataclass(frozen=True, slots=True)
-class LoadedRun:
+class LoadedRun(Value):
     """A run of which the messages went into a warehouse.
 
     Args:
@@ -64,8 +64,7 @@ class LoadedRun:
         return {**self.run.as_json(), "warehouse": self.load.as_json()}
 
 
-@dataclass(frozen=True, slots=True)
-class AuditReport:
+class AuditReport(Value):
     """What an audit found.
 
     Args:
@@ -74,7 +73,7 @@ class AuditReport:
     """
 
     target: str
-    problems: tuple[Finding, ...] = field(default=())
+    problems: tuple[Finding, ...] = msgspec.field(default=())
 
     def as_json(self) -> dict[str, Any]:
         """Return the document of ``metl warehouse audit``."""

@@ -6,7 +6,8 @@ Source: docs/guide/mapping.md, "Be helped"; docs/architecture/model.md, "Edits o
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+
+from msgspec.structs import replace
 
 from metl_gui.core.counted import number_of
 from metl_gui.core.edits.composite import CompositeEdit
@@ -14,12 +15,12 @@ from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.version_scope import LeftElement, LeftReason, VersionScope, carried
 from metl_gui.core.matrix.blocks import Block, BlockKey, Element, Status
 from metl_gui.core.matrix.document import Document
+from metl_gui.values import Value
 from metl_gui.workbench.mapping.suggestions import Suggestion, Suggestions
 from metl_gui.workbench.session import EditOrigin, Workbench
 
 
-@dataclass(frozen=True, slots=True)
-class Acceptance:
+class Acceptance(Value):
     """What accepting suggestions would do.
 
     Args:

@@ -10,7 +10,8 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec.structs import replace
 
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.matrix.blocks import BlockKey, Element
@@ -18,6 +19,7 @@ from metl_gui.core.matrix.document import Document
 from metl_gui.errors import SchemaError
 from metl_gui.registry.tables.cells import MARK, MARKED, has_formula, safe
 from metl_gui.registry.tables.mapping_table import COLUMNS, LineProblem, MappingRow, MappingTable, read_text
+from metl_gui.values import Value
 from metl_gui.workbench.addresses import known_block_name
 from metl_gui.workbench.exports.table import CellWriter
 from metl_gui.workbench.mapping.table import LeftLine, MapMode, RowConflict, plan_mapping
@@ -33,8 +35,7 @@ _HEADERS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Paste:
+class Paste(Value):
     """What a snippet asks for.
 
     Args:

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.search.lineage_search import LineageMatch, forward_search, reverse_search, version_progress
 from metl_gui.core.trees.nodes import Schema, Side
 from metl_gui.errors import EditError
+from metl_gui.values import Value
 from metl_gui.workbench.addresses import (
     BlockName,
     ElementName,
@@ -30,7 +30,6 @@ from metl_gui.workbench.addresses import (
 from metl_gui.workbench.json_results import JsonResult
 
 
-@dataclass(frozen=True, slots=True)
 class Answer(JsonResult):
     """One element that answers a search."""
 
@@ -39,14 +38,12 @@ class Answer(JsonResult):
     status: str
 
 
-@dataclass(frozen=True, slots=True)
 class Answers(JsonResult):
     """Everything that answers a search."""
 
     results: tuple[Answer, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class VersionStep(JsonResult):
     """One block of a version progression."""
 
@@ -57,7 +54,6 @@ class VersionStep(JsonResult):
     change: str
 
 
-@dataclass(frozen=True, slots=True)
 class VersionProgression(JsonResult):
     """How the mapping of a schema changed from version to version."""
 
@@ -118,8 +114,7 @@ _SPOKEN = re.compile(r"(\S+) +(\S+)(?: +(.+))?")
 """A node as the window writes it: name, version, attribute."""
 
 
-@dataclass(frozen=True, slots=True)
-class SearchNode:
+class SearchNode(Value):
     """A node: a schema or entity, one of its versions, or an attribute of that."""
 
     schema: int

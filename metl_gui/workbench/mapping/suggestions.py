@@ -8,7 +8,6 @@ Source: docs/reference/commands.md, "metl suggest"; docs/guide/mapping.md, "Be h
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -27,6 +26,7 @@ from metl_gui.core.suggest.blocks import (
     suggest_blocks,
 )
 from metl_gui.core.trees.nodes import Side
+from metl_gui.values import Value
 from metl_gui.workbench.addresses import (
     BlockName,
     ElementName,
@@ -38,8 +38,7 @@ from metl_gui.workbench.addresses import (
 from metl_gui.workbench.json_results import JsonResult
 
 
-@dataclass(frozen=True, slots=True)
-class Suggestion:
+class Suggestion(Value):
     """One suggested element.
 
     Args:
@@ -69,7 +68,6 @@ class Suggestion:
         }
 
 
-@dataclass(frozen=True, slots=True)
 class Suggestions(JsonResult):
     """What a document may want.
 
@@ -86,8 +84,7 @@ class Suggestions(JsonResult):
     unconfirmed: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class SuggestionQuery:
+class SuggestionQuery(Value):
     """What suggestions are asked for; nothing names everything.
 
     Args:
@@ -103,9 +100,13 @@ class SuggestionQuery:
     min_score: float = 0.0
 
 
+ALL = SuggestionQuery()
+"""Everything there is to suggest."""
+
+
 def suggest(
     document: Document,
-    asked: SuggestionQuery = SuggestionQuery(),
+    asked: SuggestionQuery = ALL,
     refused: Iterable[RefusedSuggestion] = (),
     watch: Watch = UNWATCHED,
     alike: ValuesAlike = no_values,
@@ -158,8 +159,7 @@ class SuggestionOrder(StrEnum):
     ENTITY = "entity"
 
 
-@dataclass(frozen=True, slots=True)
-class SuggestionFilter:
+class SuggestionFilter(Value):
     """What of a list of suggestions is shown.
 
     Args:

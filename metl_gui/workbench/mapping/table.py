@@ -25,6 +25,7 @@ from metl_gui.core.trees.nodes import Attribute, Schema, Side, Version
 from metl_gui.errors import EditError
 from metl_gui.registry.tables.foreign_table import read_columns
 from metl_gui.registry.tables.mapping_table import MappingRow, MappingTable, read_table
+from metl_gui.values import Value
 from metl_gui.workbench.addresses import (
     BlockName,
     ElementName,
@@ -49,15 +50,13 @@ class MapMode(StrEnum):
     UNSET = "unset"
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnTable:
+class ColumnTable(Value):
     """A table of another shape, and which of its columns is what."""
 
     path: Path
     columns: TableColumns
 
 
-@dataclass(frozen=True, slots=True)
 class RowConflict(JsonResult):
     """A line that cannot be followed, and why.
 
@@ -72,7 +71,6 @@ class RowConflict(JsonResult):
     clash: bool = False
 
 
-@dataclass(frozen=True, slots=True)
 class LeftLine(JsonResult):
     """An element that a range of versions names and that was left, and why.
 
@@ -92,8 +90,7 @@ class LeftLine(JsonResult):
         return f"{self.line}: {self.block}: {self.reason}"
 
 
-@dataclass(frozen=True, slots=True)
-class MapResult:
+class MapResult(Value):
     """What a mapping table did.
 
     Args:
@@ -137,8 +134,7 @@ class MapResult:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class MapPlan:
+class MapPlan(Value):
     """The edits that a table asks for, worked out against one document."""
 
     edits: tuple[SetElements, ...]

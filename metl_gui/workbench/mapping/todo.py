@@ -7,8 +7,9 @@ Source: docs/reference/commands.md, "metl todo"; docs/reference/commands.md, "me
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from typing import TypeAlias
+
+from msgspec.structs import replace
 
 from metl_gui.core.changes.draft import Edit
 from metl_gui.core.changes.ignored import blocks_of, elements_of
@@ -21,6 +22,7 @@ from metl_gui.core.search.todo import AttributeStatus, MappingProgress, ToDo, To
 from metl_gui.core.suggest.blocks import ValuesAlike, no_values
 from metl_gui.core.trees.nodes import Schema, Side
 from metl_gui.errors import EditError
+from metl_gui.values import Value
 from metl_gui.workbench.addresses import find_leaf, find_schema
 from metl_gui.workbench.history.states import moment
 from metl_gui.workbench.json_results import JsonResult
@@ -39,7 +41,6 @@ LEAST_SUGGESTED = 0.5
 """An attribute counts as suggested where a suggestion is as likely right as wrong, or likelier."""
 
 
-@dataclass(frozen=True, slots=True)
 class Suggested(JsonResult):
     """The best suggestion for an attribute: its other end as ``schema.path``, and how likely it is right, 0 to 1."""
 
@@ -48,7 +49,6 @@ class Suggested(JsonResult):
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
 class ToDoAttribute(JsonResult):
     """One attribute of the newest version of a schema or entity.
 
@@ -74,7 +74,6 @@ class ToDoAttribute(JsonResult):
     when: str = ""
 
 
-@dataclass(frozen=True, slots=True)
 class SchemaProgress(JsonResult):
     """How far one schema or entity is."""
 
@@ -83,7 +82,6 @@ class SchemaProgress(JsonResult):
     progress: MappingProgress
 
 
-@dataclass(frozen=True, slots=True)
 class ToDoList(JsonResult):
     """What is to do in a state.
 
@@ -101,8 +99,7 @@ class ToDoList(JsonResult):
     attributes: tuple[ToDoAttribute, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ToDoQuery:
+class ToDoQuery(Value):
     """What is asked for.
 
     Args:
@@ -116,9 +113,13 @@ class ToDoQuery:
     wanted: tuple[AttributeStatus, ...] = TO_DO
 
 
+ALL = ToDoQuery()
+"""Everything that is to be done."""
+
+
 def to_do(
     document: Document,
-    asked: ToDoQuery = ToDoQuery(),
+    asked: ToDoQuery = ALL,
     refused: Iterable[RefusedSuggestion] = (),
     watch: Watch = UNWATCHED,
     alike: ValuesAlike = no_values,
@@ -215,8 +216,7 @@ def mapped_elements(document: Document, marked: Iterable[Marked]) -> int:
     return count
 
 
-@dataclass(frozen=True, slots=True)
-class NamedMarks:
+class NamedMarks(Value):
     """Attributes to be marked, as commands name them.
 
     Args:

@@ -6,7 +6,6 @@ Source: docs/reference/mapping-csv.md, "Several versions".
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain
 
 from metl_gui.core.edits.elements import SetElements
@@ -15,13 +14,13 @@ from metl_gui.core.matrix.blocks import BlockKey, Element
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Attribute, Schema, Side
 from metl_gui.errors import EditError
+from metl_gui.values import Value
 from metl_gui.workbench.addresses import find_attribute, find_schema, find_version
 
 EVERY, DOTS = "*", ".."
 
 
-@dataclass(frozen=True, slots=True)
-class RowVersions:
+class RowVersions(Value):
     """Versions that a line holds for.
 
     Args:
@@ -52,8 +51,7 @@ class RowVersions:
         return find_attribute(tree.version(self.ids[-1]), self.schema.name, path)
 
 
-@dataclass(frozen=True, slots=True)
-class RangedRow:
+class RangedRow(Value):
     """A line with its ends found.
 
     Args:
@@ -75,8 +73,7 @@ class RangedRow:
     own: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RangePlan:
+class RangePlan(Value):
     """What lines with ranges of versions do.
 
     Args:

@@ -6,20 +6,19 @@ one).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.project.comments import Comment, Comments, CommentSubject, Spot, block_subject, spot
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import EditError
+from metl_gui.values import Value
 from metl_gui.workbench.addresses import find_block, find_leaf
 from metl_gui.workbench.history.states import moment
 from metl_gui.workbench.session import Workbench
 
 
-@dataclass(frozen=True, slots=True)
-class CommentEntry:
+class CommentEntry(Value):
     """One comment.
 
     Args:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from metl_gui.core.changes.draft import Edit, Transition, perform
@@ -12,12 +11,12 @@ from metl_gui.core.matrix.document import Document
 from metl_gui.core.review.items import review_items
 from metl_gui.core.trees.nodes import Side
 from metl_gui.core.warehouse_model import Dimension, Fact
+from metl_gui.values import Value
 from metl_gui.workbench.addresses import BlockName, ElementName, known_block_name
 from metl_gui.workbench.session import EditGroup, EditOrigin, Workbench
 
 
-@dataclass(frozen=True, slots=True)
-class BlockOutcome:
+class BlockOutcome(Value):
     """What becomes of one block.
 
     Args:
@@ -59,8 +58,7 @@ class BlockOutcome:
         return ", ".join(parts)
 
 
-@dataclass(frozen=True, slots=True)
-class EditOutcome:
+class EditOutcome(Value):
     """What an edit did, or would do.
 
     Args:

@@ -6,7 +6,8 @@ Source: docs/reference/commands.md, "metl entity"; docs/guide/mapping.md, "Own t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+from msgspec.structs import replace
 
 from metl_gui.core.edits.entities import AddEntity, ChangeEntity, RenameEntity, declared
 from metl_gui.core.matrix.document import Document
@@ -15,6 +16,7 @@ from metl_gui.core.trees.declarations import AttributeDeclaration
 from metl_gui.core.trees.nodes import Side
 from metl_gui.core.trees.types import CHOICES, read_type, type_name
 from metl_gui.errors import EditError, near_names
+from metl_gui.values import Value
 from metl_gui.workbench.addresses import find_schema
 from metl_gui.workbench.json_results import JsonResult
 from metl_gui.workbench.model import edit_effects
@@ -22,8 +24,7 @@ from metl_gui.workbench.model.edit_effects import EditOutcome
 from metl_gui.workbench.session import EditOrigin, Workbench
 
 
-@dataclass(frozen=True, slots=True)
-class EntityChanges:
+class EntityChanges(Value):
     """What is to change in an entity; texts as people write them.
 
     Args:
@@ -46,7 +47,6 @@ class EntityChanges:
     key: Sequence[str] | None = None
 
 
-@dataclass(frozen=True, slots=True)
 class EntityAttribute(JsonResult):
     """One attribute of an entity."""
 
@@ -57,7 +57,6 @@ class EntityAttribute(JsonResult):
     masked: bool
 
 
-@dataclass(frozen=True, slots=True)
 class EntityContent(JsonResult):
     """The newest content of an entity.
 

@@ -6,7 +6,7 @@ Source: docs/reference/commands.md, "metl link"; docs/reference/commands.md, "me
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from metl_gui.core.changes.lineages import first_version_with_both
 from metl_gui.core.edits.lineages import AttributeKey, JoinLineages, SplitLineage

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from metl_gui.core.trees.declarations import AttributeDeclaration
 from metl_gui.core.trees.nodes import Attribute
 from metl_gui.core.trees.types import read_type
 from metl_gui.errors import EditError
+from metl_gui.values import Value
 
 MOST_ATTRIBUTES = 5_000
 _MOST_LETTERS = 4_000
@@ -58,8 +58,7 @@ _IN_KEY = re.compile(r"\bprimary\s+key\b", re.IGNORECASE)
 _REMARK = re.compile(r",?\s*--\s.*")
 
 
-@dataclass(frozen=True, slots=True)
-class PastedAttributes:
+class PastedAttributes(Value):
     """What was read of a list.
 
     Args:

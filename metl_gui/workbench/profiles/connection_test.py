@@ -7,18 +7,19 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from dataclasses import asdict, dataclass
+
+from msgspec.structs import asdict
 
 from metl_gui.core.progress import UNWATCHED, Watch
 from metl_gui.errors import RunCancelled, UserError
+from metl_gui.values import Value
 from metl_gui.workbench.profiles.kinds import ProfileKind
 from metl_gui.workbench.profiles.saved_profiles import Profile, find_profile
 
 _VERDICTS = {ProfileKind.SPARK: ("takes runs.", "takes no runs as it is.")}
 
 
-@dataclass(frozen=True, slots=True)
-class CheckStep:
+class CheckStep(Value):
     """One thing that was tried.
 
     Args:
@@ -34,8 +35,7 @@ class CheckStep:
     seconds: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class ConnectionTestResult:
+class ConnectionTestResult(Value):
     """What came of trying a profile.
 
     Args:

@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
+
+import msgspec
 
 from metl_gui.core.runs.kafka import SCHEME, parse_address
 from metl_gui.core.runs.target import TargetKind as SparkKind
 from metl_gui.core.runs.target import is_secret_name, parse_target
 from metl_gui.errors import RunError, near_names
 from metl_gui.registry import addresses
+from metl_gui.values import Value
 
 _TLS = ("ssl.ca.location", "ssl.certificate.location", "ssl.key.location")
 _KEY_PASSWORD = "ssl.key.password"  # noqa: S105 - the name of a setting
@@ -49,8 +51,7 @@ REGISTRY_APIS: Mapping[str, str] = {
 """What a registry may speak: values of its setting ``api``, as people read them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cleaned:
+class Cleaned(Value):
     """A target with nothing secret in it.
 
     Args:
@@ -60,12 +61,11 @@ class Cleaned:
     """
 
     target: str
-    settings: Mapping[str, str] = field(default_factory=dict)
-    secrets: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, str] = msgspec.field(default_factory=dict)
+    secrets: Mapping[str, str] = msgspec.field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Rules:
+class Rules(Value):
     """What profiles of one kind take.
 
     Args:
@@ -84,7 +84,7 @@ class Rules:
     settings_hint: str
     secrets_hint: str
     known: tuple[str, ...] = ()
-    refused: Mapping[str, str] = field(default_factory=dict)
+    refused: Mapping[str, str] = msgspec.field(default_factory=dict)
 
 
 def kind_of(target: str) -> ProfileKind:

@@ -8,8 +8,9 @@ import threading
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from metl_gui.core.runs.events import EngineEvent, Protection, SessionReady, WorkerFacts
 from metl_gui.core.runs.report import RunReport

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import msgspec
 from msgspec import MsgspecError
+from msgspec.structs import replace
 
 from metl_gui.core.matrix.canonical import state_hash
 from metl_gui.core.matrix.document import Document
@@ -30,7 +31,6 @@ _log = logging.getLogger(__name__)
 _RUNS, _RECORDS = 3, 200
 
 
-@dataclass(frozen=True, slots=True)
 class CheckResult(JsonResult):
     """The problems of a project: errors first, then by place.
 
@@ -42,7 +42,7 @@ class CheckResult(JsonResult):
 
     state: int
     problems: tuple[Problem, ...]
-    progress: dict[Side, MappingProgress] = field(default_factory=dict)
+    progress: dict[Side, MappingProgress] = msgspec.field(default_factory=dict)
 
     @property
     def counts(self) -> dict[str, int]:

@@ -7,10 +7,10 @@ docs/guide/change.md, "Publishing"; docs/guide/exports.md.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from metl_gui.core.differences.document_difference import Difference, compare
 from metl_gui.core.matrix.blocks import Block, BlockKey
@@ -21,6 +21,7 @@ from metl_gui.core.project.named_states import NamedState
 from metl_gui.core.search.checks import place_of
 from metl_gui.core.search.problems import Problem, Severity
 from metl_gui.errors import ProjectError, UserError
+from metl_gui.values import Value
 from metl_gui.workbench.history.difference_text import difference_json
 from metl_gui.workbench.json_results import JsonResult
 from metl_gui.workbench.publishing.checks import check_document, model_problems
@@ -28,8 +29,7 @@ from metl_gui.workbench.review.assignments import checked_name
 from metl_gui.workbench.session import Workbench
 
 
-@dataclass(frozen=True, slots=True)
-class PublishImpact:
+class PublishImpact(Value):
     """What is known of a state before it is published.
 
     Args:
@@ -123,7 +123,6 @@ def _live_origin(document: Document, live: Document, block: Block) -> Block | No
 _SHOWN = 3
 
 
-@dataclass(frozen=True, slots=True)
 class PublishResult(JsonResult):
     """What publishing did.
 
@@ -153,8 +152,8 @@ class PublishResult(JsonResult):
 
     def as_json(self) -> dict[str, Any]:
         """Return the document of ``metl publish``."""
-        fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        problems = [dataclasses.asdict(problem) for problem in self.problems]
+        fields = {name: getattr(self, name) for name in self.__struct_fields__}
+        problems = [msgspec.structs.asdict(problem) for problem in self.problems]
         difference = None if self.difference is None else difference_json(self.difference)
         return fields | {"problems": problems, "difference": difference}
 

@@ -29,6 +29,7 @@ from metl_gui.core.review.loss_choices import LossChoices, loss_choices, loss_na
 from metl_gui.core.review.query import ReviewFacts
 from metl_gui.errors import EditError, SchemaError, near_names
 from metl_gui.registry.tables.workbook import MAX_ROWS, SheetRow, read_sheet
+from metl_gui.values import Value
 from metl_gui.workbench.atomic_files import write_whole
 from metl_gui.workbench.review.assignments import ReviewListQuery, assignments, checked_name, wanted_in
 from metl_gui.workbench.session import EditOrigin, Workbench
@@ -89,8 +90,7 @@ class LossKey(NamedTuple):
     since: int
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerSheetSummary:
+class AnswerSheetSummary(Value):
     """What an answer sheet holds.
 
     Args:
@@ -223,8 +223,7 @@ Assigned: TypeAlias = Callable[[Document, ReviewItem], str]
 _WRITTEN = (ANSWER, NEW_NAME, COMMENT, ASSIGNED, KEY)
 
 
-@dataclass(frozen=True, slots=True)
-class TakenRow:
+class TakenRow(Value):
     """What became of one row.
 
     Args:
@@ -240,8 +239,7 @@ class TakenRow:
         return {"row": self.number, "words": self.words}
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerSheetResult:
+class AnswerSheetResult(Value):
     """What an answer sheet does, or did.
 
     Args:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+
+import msgspec
 
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.review.assignees import NOBODY_ASSIGNED, Assignments, keys_of
@@ -16,6 +17,7 @@ from metl_gui.core.review.feeders import LastSources
 from metl_gui.core.review.items import ReviewItem, review_items
 from metl_gui.core.review.query import NO_FILTER, ReviewFacts, ReviewOrder, ReviewQuery, facts_of, sorted_facts
 from metl_gui.errors import EditError
+from metl_gui.values import Value
 from metl_gui.workbench.addresses import find_block, known_block_name
 from metl_gui.workbench.review.progress import records_by_id, records_by_version
 from metl_gui.workbench.session import Workbench
@@ -89,8 +91,7 @@ def checked_name(name: str) -> str:
     return bare
 
 
-@dataclass(frozen=True, slots=True)
-class ReviewListQuery:
+class ReviewListQuery(Value):
     """Which items to take, and how they are ordered.
 
     Args:
@@ -104,7 +105,7 @@ class ReviewListQuery:
     query: ReviewQuery = NO_FILTER
     order: ReviewOrder = ReviewOrder.SCHEMA
     assigned: Assignments = NOBODY_ASSIGNED
-    records: Mapping[int, int] = field(default_factory=dict)
+    records: Mapping[int, int] = msgspec.field(default_factory=dict)
     now_ms: int = 0
 
     def of(self, document: Document, items: Iterable[ReviewItem]) -> list[ReviewFacts]:

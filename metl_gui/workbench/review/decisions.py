@@ -9,7 +9,6 @@ docs/architecture/model.md, "States, publishing, being out of step"; docs/guide/
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from metl_gui.core.changes.draft import Edit
@@ -24,6 +23,7 @@ from metl_gui.core.review.items import ReviewItem, TypeChange, review_items
 from metl_gui.core.review.rename_proposals import Proposal, best_proposals, proposals
 from metl_gui.core.suggest.renames import Values
 from metl_gui.errors import EditError, near_names
+from metl_gui.values import Value
 from metl_gui.workbench.addresses import (
     BlockName,
     ElementName,
@@ -55,8 +55,7 @@ ANY_VERDICT = "any"
 """Stands for every verdict."""
 
 
-@dataclass(frozen=True, slots=True)
-class LostElement:
+class LostElement(Value):
     """An element that waits for an answer."""
 
     element: ElementName
@@ -67,8 +66,7 @@ class LostElement:
         return {**self.element.as_json(), "reason": self.reason}
 
 
-@dataclass(frozen=True, slots=True)
-class ReviewEntry:
+class ReviewEntry(Value):
     """One decision to take, by names.
 
     Args:
@@ -139,8 +137,7 @@ class ReviewEntry:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class ReviewList:
+class ReviewList(Value):
     """What waits for a decision."""
 
     state: int
@@ -152,8 +149,7 @@ class ReviewList:
         return {"state": self.state, "items": items, "version_tasks": [], "missing_time_zones": []}
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(Value):
     """What a decision did.
 
     Args:
@@ -424,7 +420,6 @@ def _listed(blocks: str | Sequence[str]) -> Sequence[str]:
     return [blocks] if isinstance(blocks, str) else blocks
 
 
-@dataclass(frozen=True, slots=True)
 class Confirmation(JsonResult):
     """What confirming did.
 

@@ -7,21 +7,22 @@ docs/reference/report.md (what a run counts by version).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from datetime import datetime, time
+
+from msgspec.structs import replace
 
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.progress import UNWATCHED, Watch
 from metl_gui.core.review.items import ReviewItem
 from metl_gui.core.review.settled import PastEdit, ResolvedBlocks
 from metl_gui.store.edit_log import LoggedEdit
+from metl_gui.values import Value
 from metl_gui.workbench.session import Workbench
 
 _RUNS_LOOKED_AT = 10
 
 
-@dataclass(frozen=True, slots=True)
-class ReviewProgress:
+class ReviewProgress(Value):
     """How far a review is.
 
     Args:

@@ -8,14 +8,13 @@ divide among its versions is not counted, so where a run fed several versions th
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Version
+from metl_gui.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class AttributeFilled:
+class AttributeFilled(Value):
     """One attribute.
 
     Args:
@@ -39,8 +38,7 @@ class AttributeFilled:
         return self.filled / self.messages if self.messages else 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class EntityFilled:
+class EntityFilled(Value):
     """One entity.
 
     Args:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,7 @@ from metl_gui.engine.runs.run_folder import RunFolder
 from metl_gui.errors import ProjectError, near_names
 from metl_gui.own_files import open_file
 from metl_gui.store.repositories.runs import LoggedRun
+from metl_gui.values import Value
 from metl_gui.workbench.runs.mapping_run import looked_into
 from metl_gui.workbench.runs.production import LiveRun, ProductionOrder, died_runs, ended_runs, live_runs
 from metl_gui.workbench.runs.unfinished_runs import collect_unfinished, request_of
@@ -50,8 +50,7 @@ class RunStatus(StrEnum):
 _OUTCOMES = {RunStatus.STOPPED: RunStatus.CANCELLED, RunStatus.DIED: RunStatus.KILLED}
 
 
-@dataclass(frozen=True, slots=True)
-class PastRun:
+class PastRun(Value):
     """One run of a project.
 
     Args:
@@ -114,8 +113,7 @@ class PastRun:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class FigureComparison:
+class FigureComparison(Value):
     """One figure of two runs.
 
     Args:
@@ -138,8 +136,7 @@ class FigureComparison:
         return self.a != self.b
 
 
-@dataclass(frozen=True, slots=True)
-class FillRate:
+class FillRate(Value):
     """How often an attribute is filled in the messages of an entity version, in two runs.
 
     Args:
@@ -172,8 +169,7 @@ class FillRate:
         return (self.rate_b or 0.0) - (self.rate_a or 0.0)
 
 
-@dataclass(frozen=True, slots=True)
-class RunComparison:
+class RunComparison(Value):
     """Two runs compared.
 
     Args:

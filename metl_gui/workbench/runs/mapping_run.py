@@ -11,7 +11,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -44,6 +43,7 @@ from metl_gui.engine.mapping.plan_compiler import compile_plan, staging_plan
 from metl_gui.engine.runs.run_folder import new_run_id
 from metl_gui.engine.streaming.report import stream_report
 from metl_gui.errors import ProjectError, RunCancelled, RunError
+from metl_gui.values import Value
 from metl_gui.workbench.addresses import known_block_name
 from metl_gui.workbench.importing.version_tasks import REASONS, collect_tasks
 from metl_gui.workbench.profiles.saved_profiles import find_target, kafka_servers, shared_folder
@@ -65,8 +65,7 @@ PRODUCTION: Final = "production"
 _NAMED = 3
 
 
-@dataclass(frozen=True, slots=True)
-class RunRequest:
+class RunRequest(Value):
     """What a person asks of a run.
 
     Args:
@@ -84,9 +83,9 @@ class RunRequest:
     """
 
     source: SourceSpec
-    sink: SinkSpec = field(default_factory=SinkSpec)
-    mapping: MappingSpec = field(default_factory=MappingSpec)
-    policy: RunPolicy = field(default_factory=RunPolicy)
+    sink: SinkSpec = msgspec.field(default_factory=SinkSpec)
+    mapping: MappingSpec = msgspec.field(default_factory=MappingSpec)
+    policy: RunPolicy = msgspec.field(default_factory=RunPolicy)
     spark: str = LOCAL_TARGET
     state: int | None = None
     include_unconfirmed: bool = False
@@ -108,8 +107,7 @@ class RunRequest:
         return bool(self.source.follow or self.policy.checkpoint)
 
 
-@dataclass(frozen=True, slots=True)
-class RunResult:
+class RunResult(Value):
     """A run that finished.
 
     Args:
@@ -137,8 +135,7 @@ class RunResult:
         return self.report.as_json()
 
 
-@dataclass(frozen=True, slots=True)
-class PinnedState:
+class PinnedState(Value):
     """What a run maps with, to its end.
 
     Args:

@@ -22,10 +22,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from metl_gui.core.progress import UNWATCHED, Watch
 from metl_gui.core.runs.events import EngineEvent
@@ -39,6 +39,7 @@ from metl_gui.engine.streaming.checkpoint import head_of
 from metl_gui.engine.streaming.report import report_without_counts, stream_report
 from metl_gui.errors import RunError, near_names
 from metl_gui.own_files import make_folder, open_file, write_file
+from metl_gui.values import Value
 from metl_gui.workbench.profiles.saved_profiles import find_target
 from metl_gui.workbench.runs.mapping_run import PRODUCTION, RunRequest, pin, prepare_run, servers_of, with_whole_paths
 from metl_gui.workbench.session import Workbench
@@ -83,8 +84,7 @@ class ProductionOrder(msgspec.Struct, frozen=True, kw_only=True):
         return self.kept.spec
 
 
-@dataclass(frozen=True, slots=True)
-class LiveRun:
+class LiveRun(Value):
     """A production run whose process lives, or died.
 
     Args:

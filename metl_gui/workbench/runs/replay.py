@@ -8,7 +8,6 @@ docs/reference/message.md.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -22,6 +21,7 @@ from metl_gui.engine.execution.client import SparkProcess
 from metl_gui.engine.runs.run_folder import new_run_id
 from metl_gui.engine.sources.error_store import ErrorStore
 from metl_gui.errors import RunError
+from metl_gui.values import Value
 from metl_gui.workbench.profiles.saved_profiles import find_target, kafka_servers
 from metl_gui.workbench.runs.mapping_run import (
     PRODUCTION,
@@ -39,8 +39,7 @@ from metl_gui.workbench.session import Workbench
 from metl_gui.workbench.user_folders import run_folder
 
 
-@dataclass(frozen=True, slots=True)
-class StillWaiting:
+class StillWaiting(Value):
     """What a replay would find in an error store.
 
     Args:

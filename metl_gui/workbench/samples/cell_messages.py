@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from metl_gui.core.progress import UNWATCHED, Watch
 from metl_gui.core.runs.records import MappedRecord
 from metl_gui.core.trees import paths
 from metl_gui.core.trees.nodes import Side
+from metl_gui.values import Value
 from metl_gui.workbench.samples.preview import Previews
 from metl_gui.workbench.samples.project_samples import Sample
 from metl_gui.workbench.samples.run_records import results
@@ -30,8 +30,7 @@ _RECORDS = 20_000
 """Records of one run that are looked through; a run keeps some of each entity."""
 
 
-@dataclass(frozen=True, slots=True)
-class CellUse:
+class CellUse(Value):
     """A cell as messages name it.
 
     Args:

@@ -13,12 +13,13 @@ import logging
 import time
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any
 
 from msgspec import MsgspecError
+from msgspec.structs import replace
 
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.progress import UNWATCHED, Watch
@@ -63,7 +64,6 @@ _ROWS_PROFILED = 2_000
 _NO_VERSION = ""
 
 
-@dataclass(frozen=True, slots=True)
 class KeptSamples(JsonResult):
     """What came of keeping samples.
 
@@ -342,7 +342,6 @@ def replace_raw(sample: KeptSample, raw: bytes) -> KeptSample:
     return KeptSample.of(raw, when_ms=sample.when_ms, **facts)
 
 
-@dataclass(frozen=True, slots=True)
 class SampleCount(JsonResult):
     """The samples of one version.
 
@@ -361,7 +360,6 @@ class SampleCount(JsonResult):
     newest_ms: int
 
 
-@dataclass(frozen=True, slots=True)
 class SchemaSamples(JsonResult):
     """The samples of one schema.
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any, Self
 
 import msgspec
@@ -24,6 +23,7 @@ from metl_gui.engine.mapping.preview import OneMessage, OneOutcome, Previewer
 from metl_gui.engine.sources.batches import FirstRecord
 from metl_gui.formats.json_text import Members, quoted
 from metl_gui.formats.record_delimiters import split
+from metl_gui.values import Value
 from metl_gui.workbench.importing.remote_sources import records_to_see
 from metl_gui.workbench.masked_messages import Masks
 from metl_gui.workbench.session import Workbench
@@ -62,8 +62,7 @@ _FATES = {
 _OPS = {"c": "create", "r": "read", "u": "update", "d": "delete", "t": "truncate"}
 
 
-@dataclass(frozen=True, slots=True)
-class PreviewMessage:
+class PreviewMessage(Value):
     """One message that the record becomes.
 
     Args:
@@ -82,8 +81,7 @@ class PreviewMessage:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Preview:
+class Preview(Value):
     """What becomes of one message.
 
     Args:
@@ -274,8 +272,7 @@ STANDARD_INPUT = "stdin"
 """Name of the standard input in positions."""
 
 
-@dataclass(frozen=True, slots=True)
-class PreviewedSource:
+class PreviewedSource(Value):
     """What becomes of the first messages of a source.
 
     Args:

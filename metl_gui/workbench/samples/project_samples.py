@@ -28,6 +28,7 @@ from metl_gui.engine.kernel.versions import value_at
 from metl_gui.errors import RecordError, UserError
 from metl_gui.formats.json_text import Members, is_null
 from metl_gui.formats.value_profiles import shown_value
+from metl_gui.values import Value
 from metl_gui.workbench.samples.cache import SampleCache
 from metl_gui.workbench.samples.kept_samples import all_samples
 from metl_gui.workbench.samples.preview import previewer_of
@@ -46,8 +47,7 @@ _MOST_PAIRS = 40_000
 Values = tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Sample:
+class Sample(Value, eq=False):
     """One sample message, matched to the trees as they are.
 
     Args:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 
@@ -21,6 +20,7 @@ from metl_gui.core.progress import UNWATCHED, TaskRunner, Watch, run_inline
 from metl_gui.core.trees.paths import split
 from metl_gui.engine.kernel.plan import ColumnPlan, SourceType
 from metl_gui.engine.mapping.plan_compiler import plan_of_block
+from metl_gui.values import Value
 from metl_gui.workbench.samples.project_samples import ProjectSamples, Sample, raw_values
 
 _SCHEMAS, _SAMPLES, _VALUES = 500, 50, 50_000
@@ -30,8 +30,7 @@ _LONGEST_VALUE = 10_000
 _KINDS = {b'"': "texts", b"{": "objects", b"[": "arrays", b"t": "truth values", b"f": "truth values"}
 
 
-@dataclass(frozen=True, slots=True)
-class RefusedValues:
+class RefusedValues(Value):
     """What typed columns refuse of the sampled values of one cell.
 
     Args:
@@ -55,8 +54,7 @@ RefusedCells = Mapping[tuple[BlockKey, Element], RefusedValues]
 NOTHING_REFUSED: RefusedCells = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class _ColumnQuestion:
+class _ColumnQuestion(Value):
     """What is asked of one cell: values of a schema and version, and what stores them."""
 
     key: BlockKey

@@ -6,7 +6,6 @@ Source: docs/guide/warehouse.md, "When attributes come and go".
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -19,11 +18,11 @@ from metl_gui.core.dimensional.models.asked_attributes import (
 )
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.warehouse_model import Dimension, Fact, Model, Table
+from metl_gui.values import Value
 from metl_gui.workbench.warehouse.table_rows import entity_of, with_columns, with_table
 
 
-@dataclass(frozen=True, slots=True)
-class AttributeQuestions:
+class AttributeQuestions(Value):
     """What is asked about the attributes of a state, model by model.
 
     Args:

@@ -8,7 +8,8 @@ Source: docs/reference/warehouse-model.md, "What stands in the target".
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec.structs import replace
 
 from metl_gui.core.dimensional.models.entity_facts import EntityFacts
 from metl_gui.core.dimensional.rows.junk import junk_of, junk_tables
@@ -32,6 +33,7 @@ from metl_gui.core.warehouse_model import (
 from metl_gui.errors import UserError
 from metl_gui.formats.model_yaml import member_text, tests_text
 from metl_gui.formats.row_expressions import named_attributes
+from metl_gui.values import Value
 
 HISTORIES = {
     0: "the first value stays",
@@ -43,8 +45,7 @@ HISTORIES = {
 """By type of history, what becomes of values."""
 
 
-@dataclass(frozen=True, slots=True)
-class DictionaryColumn:
+class DictionaryColumn(Value):
     """A column as it stands in the target.
 
     Args:
@@ -72,8 +73,7 @@ class DictionaryColumn:
     is_key: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class DictionaryReference:
+class DictionaryReference(Value):
     """A reference as people read it.
 
     Args:
@@ -91,8 +91,7 @@ class DictionaryReference:
     on_miss: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class DictionaryTable:
+class DictionaryTable(Value):
     """A table.
 
     Args:

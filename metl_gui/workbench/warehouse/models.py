@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +38,6 @@ _MOST_NAMED = 5
 _DROPPED = (ColumnPart.COLUMN, ColumnPart.MEASURE, ColumnPart.DEGENERATE, ColumnPart.REFERENCE)
 
 
-@dataclass(frozen=True, slots=True)
 class ModelEdit(JsonResult):
     """What became of a model.
 
@@ -60,7 +58,6 @@ class ModelEdit(JsonResult):
     problems: tuple[Problem, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class ModelCheck(JsonResult):
     """What the checks of models find: errors first, then by place."""
 
@@ -79,7 +76,6 @@ class ModelCheck(JsonResult):
         return ", ".join(counts) or "no problems"
 
 
-@dataclass(frozen=True, slots=True)
 class ModelContent(JsonResult):
     """A model as it stands in a project.
 
@@ -101,7 +97,6 @@ class ModelContent(JsonResult):
         return write_model(self.model)
 
 
-@dataclass(frozen=True, slots=True)
 class ModelExport(JsonResult):
     """A model that was written to a file."""
 

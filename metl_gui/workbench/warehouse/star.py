@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
@@ -28,6 +27,7 @@ from metl_gui.core.warehouse_model import (
     Table,
     TimesOfDay,
 )
+from metl_gui.values import Value
 from metl_gui.workbench.warehouse.table_rows import table_problems
 
 BOX_WIDTH, BOX_HEIGHT = 168.0, 46.0
@@ -52,8 +52,7 @@ class BoxKind(StrEnum):
     OTHER = "other"
 
 
-@dataclass(frozen=True, slots=True)
-class StarBox:
+class StarBox(Value):
     """One entity or table.
 
     Args:
@@ -86,8 +85,7 @@ class StarBox:
         return ", ".join(part for part in (f"{ghost}{kind} {self.name}", facts, self.problem) if part)
 
 
-@dataclass(frozen=True, slots=True)
-class StarLine:
+class StarLine(Value):
     """A line from one box to another.
 
     Args:
@@ -102,8 +100,7 @@ class StarLine:
     is_ghost: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Star:
+class Star(Value):
     """What is shown: boxes by their keys in the order of reading, and lines whose ends are among them."""
 
     boxes: Mapping[str, StarBox]

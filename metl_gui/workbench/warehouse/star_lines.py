@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from metl_gui.values import Value
 from metl_gui.workbench.warehouse.star import BOX_HEIGHT, BOX_WIDTH, Places, Star, StarLine
 
 Point: TypeAlias = tuple[float, float]
@@ -24,8 +24,7 @@ _SHIFTS = (0.0, -0.8, 0.8)
 """How far above or below it, in their height."""
 
 
-@dataclass(frozen=True, slots=True)
-class LineCourse:
+class LineCourse(Value):
     """The cubic curve of a line.
 
     Args:

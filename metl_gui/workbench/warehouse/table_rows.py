@@ -8,11 +8,11 @@ is declared of the table. Every edit returns a table or a model, to be put into 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from metl_gui.core.dimensional.histories import EntityHistory, entity_histories
 from metl_gui.core.dimensional.models.attribute_uses import new_attributes
@@ -21,6 +21,7 @@ from metl_gui.core.matrix.document import Document
 from metl_gui.core.search.problems import Problem
 from metl_gui.core.trees.paths import split
 from metl_gui.core.warehouse_model import Column, Dimension, Fact, History, Model, Reference, Table
+from metl_gui.values import Value
 
 
 class ColumnPart(StrEnum):
@@ -46,8 +47,7 @@ class RowMember(StrEnum):
     TESTS = "tests"
 
 
-@dataclass(frozen=True, slots=True)
-class TableRow:
+class TableRow(Value):
     """One row.
 
     Args:

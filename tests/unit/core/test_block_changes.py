@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from hypothesis import given
+from msgspec.structs import replace
 
 from metl_gui.core.changes.draft import Draft, EditContext
 from metl_gui.core.changes.second_person import unconfirmed_keys

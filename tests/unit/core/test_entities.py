@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from metl_gui.core.changes.draft import Edit, EditContext, Transition, perform
 from metl_gui.core.changes.effects import BlockEffect, effects

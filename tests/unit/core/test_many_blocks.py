@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from random import Random
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from metl_gui.core.changes.draft import ChangeSet, Draft, EditContext, perform
 from metl_gui.core.edits.attribute_pairs import Chosen, by_name, by_position, plan

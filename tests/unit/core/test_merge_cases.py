@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from metl_gui.core.changes.draft import perform
 from metl_gui.core.edits.entities import RenameEntity

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TypeAlias
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from metl_gui.core.changes.draft import perform
 from metl_gui.core.edits.versions import AddVersion, RemoveVersion

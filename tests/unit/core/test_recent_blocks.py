@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import pickle
 import random
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from metl_gui.core.matrix import matrix as matrices
 from metl_gui.core.matrix.blocks import Block, Element
@@ -40,7 +42,7 @@ def test_a_base_with_other_records_does_not_answer_with_the_blocks_of_the_first(
     base = base_of(blocks)
     assert base.at(blocks[0].key) == blocks[0]
     commented = replace(blocks[0], comment="in cents")
-    assert replace(base, records={commented.key: commented}).at(commented.key) == commented
+    assert dataclasses.replace(base, records={commented.key: commented}).at(commented.key) == commented
 
 
 def test_an_edited_block_hides_the_one_of_the_base() -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from metl_gui.core.review.items import review_items
 from metl_gui.core.review.query import (

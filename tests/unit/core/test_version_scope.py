@@ -6,11 +6,11 @@ Source: docs/architecture/model.md, "Edits of several versions".
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import replace
 from random import Random
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from metl_gui.core.changes.draft import Transition
 from metl_gui.core.edits.composite import CompositeEdit

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from metl_gui.core.changes.draft import perform
 from metl_gui.core.differences.document_difference import compare, compare_by_names

@@ -55,7 +55,16 @@ def test_only_what_tasks_need_travels(archive: Path) -> None:
         names = packed.namelist()
     assert "metl_gui/engine/tasks/task.py" in names
     rooms = {name.split("/")[1] for name in names if name.startswith("metl_gui/")}
-    assert rooms == {"__init__.py", "errors.py", "file_locks.py", "own_files.py", "core", "formats", "engine"}
+    assert rooms == {
+        "__init__.py",
+        "errors.py",
+        "file_locks.py",
+        "own_files.py",
+        "values.py",
+        "core",
+        "formats",
+        "engine",
+    }
     assert {name.split("/")[0] for name in names} <= {"metl_gui", KERNELS}
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sqlite3
 import stat
-from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 from sqlite_utils import Database
 
 from metl_gui.core.changes.draft import Draft, EditContext, Transition

@@ -7,10 +7,10 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from metl_gui.core.differences.document_difference import compare_by_names
 from metl_gui.core.edits.versions import AddVersion

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 import subprocess
 import sys
-from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -18,6 +17,7 @@ from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Attribute, IgnoredAttribute, Schema, Side, Version
 from metl_gui.errors import BugError, ProjectChangedError, ProjectError, ProjectLockedError, RunCancelled
 from metl_gui.store.project_file import ProjectFile
+from metl_gui.values import Value
 from tests.helpers.world import World
 from tests.unit.store.contents import parts
 from tests.unit.store.editing import Editing
@@ -67,8 +67,11 @@ def test_the_part_that_fills_everything_leaves_no_default() -> None:
     found = parts(everything().after)
     for key in (("schema", Side.CDM, 3), ("version", Side.CDM, 8), ("block", (8, 8))):
         part = found[key]
-        defaults = {f.name: f.default for f in fields(part)}  # type: ignore[arg-type]
-        assert not [name for name, default in defaults.items() if getattr(part, name) == default]
+        assert isinstance(part, Value)
+        names, defaults = part.__struct_fields__, part.__struct_defaults__
+        assert defaults
+        found_at = zip(reversed(names), reversed(defaults), strict=False)
+        assert not [name for name, default in found_at if getattr(part, name) == default]
 
 
 def test_a_new_project_is_empty_and_at_state_0(path: Path) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from metl_gui.core.changes.draft import EditContext, perform
 from metl_gui.core.edits.versions import AddVersion, RemoveVersion

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.review import RetireBlock

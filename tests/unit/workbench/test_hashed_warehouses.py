@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from metl_gui.core.dimensional.loads.load_report import LoadReport
 from metl_gui.core.edits.settings import SetSettings

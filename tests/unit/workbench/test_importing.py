@@ -6,11 +6,11 @@ import json
 import subprocess
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from metl_gui.core.matrix.canonical import state_hash
 from metl_gui.core.progress import Progress, Watch

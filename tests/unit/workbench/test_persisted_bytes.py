@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, get_args
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from metl_gui import own_files
 from metl_gui.core.differences.tree_difference import TreeKind

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import subprocess
 import sys
@@ -70,7 +69,9 @@ def report_of(run_id: str, **others: Any) -> RunReport:
 def holder_of(process_id: int) -> LeaseHolder:
     from metl_gui.store.lease import process_start
 
-    return dataclasses.replace(LeaseHolder.here("me"), process_id=process_id, process_start=process_start(process_id))
+    return msgspec.structs.replace(
+        LeaseHolder.here("me"), process_id=process_id, process_start=process_start(process_id)
+    )
 
 
 def add_process(
@@ -147,7 +148,7 @@ def test_a_lane_in_the_consumer_group_of_one_that_lives_is_refused_on_the_same_s
 def test_another_process_of_the_same_number_is_not_the_run(
     workbench: Workbench, sleeper: subprocess.Popen[bytes]
 ) -> None:
-    holder = dataclasses.replace(holder_of(sleeper.pid), process_start="1")
+    holder = msgspec.structs.replace(holder_of(sleeper.pid), process_start="1")
     folder = add_process(workbench, "r1", holder)
     assert [run.run_id for run in died_runs(workbench.project_id)] == ["r1"]
     request_stop(folder)
@@ -161,7 +162,7 @@ def test_a_clock_that_jumps_kills_no_process_of_this_computer(
     folder = add_process(workbench, "r1", holder_of(sleeper.pid))
     facts = read_facts(folder)
     assert facts is not None
-    beaten = dataclasses.replace(facts.holder, heartbeat_ms=facts.holder.heartbeat_ms + jump_ms)
+    beaten = msgspec.structs.replace(facts.holder, heartbeat_ms=facts.holder.heartbeat_ms + jump_ms)
     (folder / PROCESS).write_bytes(msgspec.json.encode(msgspec.structs.replace(facts, holder=beaten)))
     assert [run.run_id for run in live_runs(workbench.project_id)] == ["r1"]
 
@@ -252,7 +253,7 @@ def test_two_runs_are_compared_figure_by_figure(workbench: Workbench) -> None:
 @pytest.mark.parametrize("content", [b"", b"{", b'{"read": "x"}', b"[" * 100_000, b"\xff\x00"])
 @pytest.mark.parametrize("name", ["report.json", "events.jsonl", "checkpoint/stream.json", "checkpoint/batches/1.json"])
 def test_a_damaged_file_of_one_run_hides_no_run(workbench: Workbench, name: str, content: bytes) -> None:
-    gone = dataclasses.replace(LeaseHolder.here("me"), process_start="1")
+    gone = msgspec.structs.replace(LeaseHolder.here("me"), process_start="1")
     for run_id, phase in (("r1", ProcessPhase.RUNNING), ("r2", ProcessPhase.ENDED)):
         folder = add_process(workbench, run_id, gone, phase)
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -267,6 +268,6 @@ def test_a_damaged_file_of_one_run_hides_no_run(workbench: Workbench, name: str,
 
 @pytest.mark.parametrize("odd", [{"process_id": -1}, {"process_id": 0}, {"since_ms": 10**17}, {"since_ms": -1}])
 def test_a_process_that_cannot_be_is_none(workbench: Workbench, odd: dict[str, int]) -> None:
-    folder = add_process(workbench, "r1", dataclasses.replace(LeaseHolder.here("me"), **odd))  # type: ignore[arg-type]
+    folder = add_process(workbench, "r1", msgspec.structs.replace(LeaseHolder.here("me"), **odd))
     assert read_facts(folder) is None
     assert runs(workbench) == ()

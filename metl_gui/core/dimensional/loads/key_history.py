@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 
+from metl_gui.values import Value
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeyMessage:
+
+class KeyMessage(Value, kw_only=True):
     """One message.
 
     Args:
@@ -28,8 +28,7 @@ class KeyMessage:
     order_key: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeyVersion:
+class KeyVersion(Value, kw_only=True):
     """One version.
 
     Args:
@@ -49,8 +48,7 @@ class KeyVersion:
     values: tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeyHistory:
+class KeyHistory(Value, kw_only=True):
     """A business key.
 
     Args:

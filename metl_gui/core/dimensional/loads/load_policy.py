@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from metl_gui.values import Value
 
 EVERY_SECONDS = 60.0
 """How often a source is loaded that is followed, where nothing is said."""
 
 
-@dataclass(frozen=True, slots=True)
-class LoadPolicy:
+class LoadPolicy(Value):
     """When a load is due; any of it is enough.
 
     Args:

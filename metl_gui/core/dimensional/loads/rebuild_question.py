@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
 from metl_gui.core.dimensional.loads.rebuild_cost import RebuildCost
 from metl_gui.core.dimensional.models.model_changes import DeclarationChange, change_words
+from metl_gui.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class RebuildQuestion:
+class RebuildQuestion(Value):
     """A target that loads are refused into until it is rebuilt.
 
     Args:

@@ -5,7 +5,6 @@ Source: docs/guide/warehouse.md, "When attributes come and go".
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from metl_gui.core.dimensional.models.attribute_uses import AttributeUse, TablePart, attribute_uses, new_attributes
@@ -13,10 +12,10 @@ from metl_gui.core.dimensional.models.entity_facts import EntityFacts
 from metl_gui.core.dimensional.models.part_checks import AttributesOf
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.warehouse_model import FROM_ENTITY, Model
+from metl_gui.values import Value
 
 
-@dataclass(frozen=True, slots=True)
-class NewAttributes:
+class NewAttributes(Value):
     """Attributes of an entity that no table of a model takes.
 
     Args:
@@ -47,8 +46,7 @@ class NewAttributes:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class LostAttribute:
+class LostAttribute(Value):
     """An attribute that tables use and no block maps.
 
     Args:

@@ -6,7 +6,6 @@ Source: docs/reference/warehouse-model.md.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
@@ -15,6 +14,7 @@ from metl_gui.core.dimensional.models.part_checks import AttributesOf
 from metl_gui.core.trees.paths import split
 from metl_gui.core.warehouse_model import EVENT_TIME, Bridge, Column, Dimension, Fact, Model, Periodic, Reference, Table
 from metl_gui.errors import UserError
+from metl_gui.values import Value
 
 _Named: TypeAlias = tuple[str, str]
 """The name of what declares a use, and the attribute or row expression in it."""
@@ -34,8 +34,7 @@ class TablePart(StrEnum):
     WEIGHT = "weight"
 
 
-@dataclass(frozen=True, slots=True)
-class AttributeUse:
+class AttributeUse(Value):
     """One attribute in one part of a table.
 
     Args:

@@ -6,20 +6,19 @@ Members are named as ``metl warehouse set`` writes them: ``columns.segment.histo
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 from msgspec.structs import fields
 
 from metl_gui.core.warehouse_model import Column, EventTime, Model, Reference
+from metl_gui.values import Value
 
 _MOST_LETTERS = 60
 _SHOWN = 3
 
 
-@dataclass(frozen=True, slots=True)
-class DeclarationChange:
+class DeclarationChange(Value):
     """One thing that was changed.
 
     Args:

@@ -9,7 +9,6 @@ Source: docs/guide/change.md, "Before it is deployed".
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 
 from metl_gui.core.dimensional.models.attribute_uses import AttributeUse, TablePart, attribute_uses
@@ -18,6 +17,7 @@ from metl_gui.core.dimensional.models.part_checks import AttributesOf
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.types import is_widening
 from metl_gui.core.warehouse_model import Model
+from metl_gui.values import Value
 
 
 class EffectKind(StrEnum):
@@ -36,8 +36,7 @@ class EffectKind(StrEnum):
     """It has another type in the entity, so that its column of the history has."""
 
 
-@dataclass(frozen=True, slots=True)
-class WarehouseEffect:
+class WarehouseEffect(Value):
     """What a change does to one part of a table.
 
     Args:

@@ -15,7 +15,6 @@ Source: METL §3.4; docs/guide/production.md, "Change it without stopping it".
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from metl_gui.core.runs.lanes import MemberFigures
 from metl_gui.engine.lanes.coordination import records as log
@@ -32,6 +31,7 @@ from metl_gui.engine.lanes.coordination.records import (
     PartitionKey,
     SetBackOrder,
 )
+from metl_gui.values import Value
 
 KEPT_MS = 900_000
 """For so long the log is whole: the compaction lag of the topic."""
@@ -45,8 +45,7 @@ _LONGEST_SESSION_MS = 300_000
 _NEVER_MS = 1 << 62
 
 
-@dataclass(frozen=True, slots=True)
-class MemberStatus:
+class MemberStatus(Value):
     """What was heard of a member last.
 
     Args:

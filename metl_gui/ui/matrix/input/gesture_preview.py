@@ -10,7 +10,6 @@ Units: all positions are attribute positions along the axes. Cost: the elements 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from PySide6.QtCore import QLineF, QRectF, Qt
 from PySide6.QtGui import QBrush, QPainter, QPen
@@ -24,13 +23,13 @@ from metl_gui.ui.matrix.layout.content import PlaneContent, axis_of
 from metl_gui.ui.matrix.painting.overlay import span_of
 from metl_gui.ui.project.selection import Selected
 from metl_gui.ui.theming.theme import Theme, faded
+from metl_gui.values import Value
 
 Spot = tuple[int, int]
 """(column position, row position)."""
 
 
-@dataclass(frozen=True)
-class GesturePreview:
+class GesturePreview(Value):
     """What is shown of a gesture that goes on.
 
     Args:

@@ -5,8 +5,9 @@ Source: docs/guide/mapping.md, "Map". Units: pixels of the widget.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+from metl_gui.values import Value
 
 DRAG_PX = 6.0
 
@@ -27,8 +28,7 @@ class Button(Enum):
     MIDDLE = "middle"
 
 
-@dataclass(frozen=True)
-class Keys:
+class Keys(Value):
     """What is held down with the mouse."""
 
     control: bool = False
@@ -37,16 +37,17 @@ class Keys:
     space: bool = False
 
 
-@dataclass(frozen=True)
-class Pan:
+NO_KEYS = Keys()
+
+
+class Pan(Value):
     """Move the plane by pixels."""
 
     dx: float
     dy: float
 
 
-@dataclass(frozen=True)
-class Click:
+class Click(Value):
     """A press and release at one place.
 
     Args:
@@ -61,8 +62,7 @@ class Click:
     extends: bool = False
 
 
-@dataclass(frozen=True)
-class DragSpan:
+class DragSpan(Value):
     """A run or a rectangle from one place to another.
 
     Args:
@@ -88,7 +88,7 @@ class Press:
     """
 
     def __init__(
-        self, x: float, y: float, button: Button = Button.LEFT, keys: Keys = Keys(), is_on_cell: bool = False
+        self, x: float, y: float, button: Button = Button.LEFT, keys: Keys = NO_KEYS, is_on_cell: bool = False
     ) -> None:
         self._start = (x, y)
         self._last = (x, y)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import msgspec
 
 from metl_gui.core.matrix.blocks import BlockKey, Element
 from metl_gui.core.trees.nodes import Side
@@ -13,6 +13,7 @@ from metl_gui.ui.matrix.layout.content import PlaneContent, axis_of
 from metl_gui.ui.matrix.layout.ghost_lines import GhostLine, LostHere
 from metl_gui.ui.matrix.painting.overlay import span_of
 from metl_gui.ui.project.selection import NodeRef, Selected
+from metl_gui.values import Value
 
 FRAME_PX = 6.0
 """How near to a block a point between cells belongs to its frame."""
@@ -21,23 +22,21 @@ Box = tuple[float, float, float, float]
 """Left, top, right, bottom, in units of the plane."""
 
 
-@dataclass(frozen=True)
-class Cell:
+class Cell(Value):
     """A cell of the plane: the block and the element it stands for."""
 
     key: BlockKey
     element: Element
 
 
-@dataclass(frozen=True)
-class Hits:
+class Hits(Value):
     """Answers for one content seen by one camera."""
 
     content: PlaneContent
     camera: Camera
-    top: float = field(default_factory=top_px)
+    top: float = msgspec.field(default_factory=top_px)
     """Height of the columns' header, in pixels."""
-    left: float = field(default_factory=left_px)
+    left: float = msgspec.field(default_factory=left_px)
     """Width of the rows' header, in pixels."""
 
     @property

@@ -5,8 +5,6 @@ Neither is an edit. Bands that are too short for both and some letters have none
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter, QPen, QPolygonF
 
@@ -15,6 +13,7 @@ from metl_gui.ui.matrix.layout.axis import Axis, Level
 from metl_gui.ui.project.selection import NodeRef
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.theming.theme import Theme
+from metl_gui.values import Value
 
 _LEAST_PX = 84
 _CONTROL_PX = 16
@@ -22,8 +21,7 @@ _HALF_PX = 3.5
 _HEAD_PX = 2.6
 
 
-@dataclass(frozen=True)
-class BandControl:
+class BandControl(Value):
     """One control.
 
     Args:

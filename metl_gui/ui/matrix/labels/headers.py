@@ -9,7 +9,6 @@ not change while one pans, and those of a coarser zoom stay at a finer one.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from weakref import WeakKeyDictionary
 
@@ -28,6 +27,7 @@ from metl_gui.ui.matrix.painting.text_layout import Fonts, TextAlignment, TextPa
 from metl_gui.ui.project.selection import NodeRef
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.theming.theme import Theme
+from metl_gui.values import Value
 
 _LEAST_BAND_PX = 48
 """Items that are this long as a rule, in pixels, get a band with their name along it."""
@@ -123,8 +123,7 @@ def _thin_px() -> float:
     return float(themes.px(_THIN_PX))
 
 
-@dataclass(frozen=True)
-class Strip:
+class Strip(Value, dict=True):
     """One header: its axis, the stretch in sight, its length in pixels and what is pointed at.
 
     Args:

@@ -11,12 +11,13 @@ versions and attributes by columns; room for ghosts takes some additions over th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from functools import cached_property
 from itertools import groupby
 
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from metl_gui.core.trees.nodes import Schema, Side, Version
 from metl_gui.core.trees.schema_names import group_of, outer_of
@@ -25,6 +26,7 @@ from metl_gui.ui.matrix.layout.ghost_lines import GhostLine, GhostLines
 from metl_gui.ui.matrix.layout.placement import GHOST, AxisPlan, Bools, HiddenRun, Laid, laid_out, plan_of
 from metl_gui.ui.matrix.layout.spans import Floats, ItemSpans, Runs, Spans
 from metl_gui.ui.matrix.layout.tree_columns import NOWHERE, Ints, Nodes, search
+from metl_gui.values import Value
 
 _MANY = 100_000
 _PLACELESS = frozenset({"levels", "_items", "_schema_items"})
@@ -40,8 +42,7 @@ class Level(IntEnum):
     OUTER_GROUP = 4
 
 
-@dataclass(frozen=True, eq=False)
-class Axis:
+class Axis(Value, eq=False, dict=True, weakref=True):
     """Columns or rows of the plane.
 
     Shape: ``firsts`` holds for each level from schemas up the first item of the level below of every item, and one
@@ -61,7 +62,7 @@ class Axis:
     firsts: dict[Level, Ints]
     order: Ints | None = None
     rank: Ints | None = None
-    ghosts: GhostLines = field(default_factory=GhostLines)
+    ghosts: GhostLines = msgspec.field(default_factory=GhostLines)
 
     @property
     def length(self) -> float:

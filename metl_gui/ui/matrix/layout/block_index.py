@@ -11,7 +11,6 @@ fifty bytes an edited block; an edit copies the columns of these, which are as s
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -22,6 +21,7 @@ from metl_gui.core.matrix.blocks import Status
 from metl_gui.core.matrix.matrix import STATUSES, DpmBase
 from metl_gui.ui.matrix.layout.axis import Axis
 from metl_gui.ui.matrix.layout.tree_columns import NOWHERE, Ints, search, spread
+from metl_gui.values import Value
 
 WAITS = STATUSES.index(Status.NEEDS_REVIEW)
 UNCONFIRMED = STATUSES.index(Status.UNCONFIRMED)
@@ -37,8 +37,7 @@ class BlockTile(NamedTuple):
     status: Status
 
 
-@dataclass(frozen=True, eq=False)
-class Blocks:
+class Blocks(Value, eq=False):
     """Blocks that are not plain null blocks.
 
     Shape: one entry a block. Order: by (x, y).
@@ -68,19 +67,18 @@ class Blocks:
 
     def part(self, chosen: Ints) -> Blocks:
         """Return some of the blocks."""
-        return Blocks(*(getattr(self, name)[chosen] for name in self.__dataclass_fields__))
+        return Blocks(*(getattr(self, name)[chosen] for name in self.__struct_fields__))
 
     def joined(self, other: Blocks) -> Blocks:
         """Return both, sorted."""
         if not len(other):
             return self
-        names = self.__dataclass_fields__
+        names = self.__struct_fields__
         both = Blocks(*(np.concatenate([getattr(self, name), getattr(other, name)]) for name in names))
         return both.part(np.lexsort((both.y, both.x)))
 
 
-@dataclass(frozen=True, eq=False)
-class BlockIndex:
+class BlockIndex(Value, eq=False, dict=True):
     """The blocks of the base that lie on the plane.
 
     Shape: ``key`` (x * height + y) and ``row`` (of the base) have one entry a block, sorted by key; ``turned_key``
@@ -197,8 +195,7 @@ NOTHING = np.array([0, 0, -1], np.int64)
 """The facts of a block that is not there: elements, flagged elements, status."""
 
 
-@dataclass(frozen=True, eq=False)
-class Edited:
+class Edited(Value, eq=False):
     """Edited blocks.
 
     Shape: ``key`` int64, sorted (see ``BlockIndex``); ``now`` and ``before`` have a row for each, with the columns of

@@ -9,13 +9,15 @@ Source: docs/guide/mapping.md, "Look".
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from metl_gui.ui.matrix.layout.axis import Axis, Level
 from metl_gui.ui.matrix.layout.content import PlaneContent
 from metl_gui.ui.project.selection import NodeRef, Selected
 from metl_gui.ui.theming import theme as themes
+from metl_gui.values import Value
 
 WIDEST_CELL = 27.0
 TALLEST_CELL = 25.0
@@ -39,8 +41,7 @@ def least_item_px() -> float:
     return LEAST_ITEM_PX * themes.scale()
 
 
-@dataclass(frozen=True)
-class Frame:
+class Frame(Value):
     """What a camera moves in: the plane's extent in units and the viewport's in pixels."""
 
     columns: float
@@ -59,8 +60,7 @@ class Frame:
         return min(tallest_cell(), max(self.height - 2 * MARGIN_PX, 1.0) / max(self.rows, 1.0))
 
 
-@dataclass(frozen=True)
-class Camera:
+class Camera(Value):
     """The place at the top left of the viewport and the scale of both axes."""
 
     left: float = 0.0
@@ -152,16 +152,14 @@ _FARTHEST = 1e9
 _LARGEST = 1e3
 
 
-@dataclass(frozen=True)
-class Anchor:
+class Anchor(Value):
     """A place of an axis: so far from the beginning of a version, or of the axis when there is none."""
 
     version: int | None
     offset: float
 
 
-@dataclass(frozen=True)
-class Viewpoint:
+class Viewpoint(Value):
     """Where one looks from, and what is chosen.
 
     Args:

@@ -9,8 +9,9 @@ sort of the blocks.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from itertools import chain
@@ -18,6 +19,7 @@ from operator import attrgetter
 from typing import TypeAlias
 
 import numpy as np
+from msgspec.structs import replace
 
 from metl_gui.core.matrix.blocks import Block, BlockKey, Loss
 from metl_gui.core.matrix.document import Document
@@ -51,6 +53,7 @@ from metl_gui.ui.matrix.layout.tile_counts import LevelCounts, Pyramid, TileStor
 from metl_gui.ui.matrix.layout.tile_reviews import LevelReviews, TileReviews
 from metl_gui.ui.matrix.layout.tree_columns import NOWHERE, Ints, TypeVerdicts
 from metl_gui.ui.project.selection import NodeRef
+from metl_gui.values import Value
 
 
 class SortOrder(StrEnum):
@@ -61,8 +64,7 @@ class SortOrder(StrEnum):
     FIRST_MAPPING = "by first mapping"
 
 
-@dataclass(frozen=True, eq=False)
-class Arrangement:
+class Arrangement(Value, eq=False):
     """What the plane shows.
 
     Args:
@@ -108,8 +110,7 @@ Stretch: TypeAlias = tuple[float, float]
 """Where something begins and ends on an axis, in units."""
 
 
-@dataclass(frozen=True)
-class LostCell:
+class LostCell(Value):
     """One lost element.
 
     Args:
@@ -375,7 +376,7 @@ def _with_lost(content: PlaneContent, keys: set[BlockKey]) -> PlaneContent:
         axes.append(before if tuple(lines) == before.ghosts.lines else with_ghosts(bare, tuple(lines)))
     is_as_before = axes[0] is content.columns and axes[1] is content.rows
     planes = content.whole_planes if is_as_before else WholePlanes()
-    return replace(content, columns=axes[0], rows=axes[1], lost=lost, whole_planes=planes)
+    return dataclasses.replace(content, columns=axes[0], rows=axes[1], lost=lost, whole_planes=planes)
 
 
 def _with_edited(content: PlaneContent, document: Document, keys: Iterable[BlockKey]) -> PlaneContent:
@@ -384,13 +385,13 @@ def _with_edited(content: PlaneContent, document: Document, keys: Iterable[Block
     x, y = content.columns.version_items(ids[:, 0]), content.rows.version_items(ids[:, 1])
     there = np.flatnonzero((x != NOWHERE) & (y != NOWHERE))
     if not len(there):
-        return replace(content, document=document)
+        return dataclasses.replace(content, document=document)
     x, y = x[there].astype(np.int64), y[there].astype(np.int64)
     blocks = [document.matrix.block(*known[at]) for at in there.tolist()]
     edited = content.edited.with_blocks(
         x * content.index.height + y, _facts_before(content, x, y), _facts_now(content, x, y, blocks)
     )
-    return replace(content, document=document, edited=edited)
+    return dataclasses.replace(content, document=document, edited=edited)
 
 
 def _facts_before(content: PlaneContent, x: Ints, y: Ints) -> Ints:

@@ -11,10 +11,10 @@ each picture of a part of it costs that part only.
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass, field
 from math import ceil, floor, log2
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -25,6 +25,7 @@ from metl_gui.ui.matrix.layout.placement import Bools
 from metl_gui.ui.matrix.layout.spans import Floats, Spans
 from metl_gui.ui.matrix.layout.tile_counts import Tiles, summed, tiles_of_blocks, versions_of
 from metl_gui.ui.matrix.layout.tree_columns import Ints, search, spread
+from metl_gui.values import Value
 
 if TYPE_CHECKING:
     from metl_gui.ui.matrix.layout.content import PlaneContent
@@ -35,8 +36,7 @@ FINE = 0.25
 _ROUNDING = 1e-6
 
 
-@dataclass(frozen=True)
-class Bins:
+class Bins(Value):
     """Bins of one axis: their size in units and the numbers of the first and of the one behind the last."""
 
     size: float
@@ -144,8 +144,7 @@ _MOST_BINS = 1_500_000
 _KEPT = 2
 
 
-@dataclass(frozen=True, eq=False)
-class Density:
+class Density(Value, eq=False):
     """What lies in the bins of an area.
 
     Shape: ``elements`` and ``waits`` are (rows, columns). Units: the edges are places on the plane.
@@ -169,8 +168,7 @@ class Density:
         return self.waits > 0
 
 
-@dataclass(frozen=True, eq=False)
-class _Sparse:
+class _Sparse(Value, eq=False):
     """The bins of a whole plane that hold something.
 
     Shape: ``key`` (row * width + column) has one entry a bin, sorted; so have the others.
@@ -216,11 +214,10 @@ def _sums(weights: Floats, first: Ints) -> Grid:
     return (np.add.reduceat(weights, first) if len(first) else weights).astype(np.float32)
 
 
-@dataclass(frozen=True, eq=False)
-class WholePlanes:
+class WholePlanes(Value, eq=False):
     """The bins of the whole plane at the sizes that were asked for last; they do not know of edits."""
 
-    _kept: OrderedDict[tuple[float, float], _Sparse] = field(default_factory=OrderedDict)
+    _kept: OrderedDict[tuple[float, float], _Sparse] = msgspec.field(default_factory=OrderedDict)
 
     @property
     def size_bytes(self) -> int:

@@ -6,7 +6,6 @@ Cost: the blocks that touch the rectangle, with a search in sorted ids for each 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from enum import IntFlag
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,6 +18,7 @@ from metl_gui.core.trees.type_verdicts import TypeVerdict
 from metl_gui.ui.matrix.layout.axis import Axis
 from metl_gui.ui.matrix.layout.block_index import UNCONFIRMED, WAITS, BlockIndex
 from metl_gui.ui.matrix.layout.tree_columns import NOWHERE, Ints, TypeVerdicts, spread
+from metl_gui.values import Value
 
 if TYPE_CHECKING:
     from metl_gui.ui.matrix.layout.content import PlaneContent
@@ -45,8 +45,7 @@ _MARKS_OF_VERDICTS[TypeVerdict.MAY_REFUSE] = int(ElementFlag.MAY_REFUSE)
 _MARKS_OF_VERDICTS[TypeVerdict.REINTERPRETED] = int(ElementFlag.REINTERPRETED)
 
 
-@dataclass(frozen=True, eq=False)
-class PlaneElements:
+class PlaneElements(Value, eq=False):
     """Elements that are 1.
 
     Shape: one entry an element. Order: by (column, row).

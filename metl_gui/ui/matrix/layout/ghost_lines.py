@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+import msgspec
 import numpy as np
 
 from metl_gui.core.matrix.blocks import BlockKey, Loss
@@ -19,6 +19,7 @@ from metl_gui.core.trees.nodes import Side, Version
 from metl_gui.ui.matrix.layout.placement import GHOST
 from metl_gui.ui.matrix.layout.spans import Floats
 from metl_gui.ui.matrix.layout.tree_columns import NOWHERE, Ints
+from metl_gui.values import Value
 
 if TYPE_CHECKING:
     from metl_gui.ui.matrix.layout.axis import Axis
@@ -27,8 +28,7 @@ LostHere: TypeAlias = tuple[BlockKey, Loss]
 """An open loss and the block that waits for it."""
 
 
-@dataclass(frozen=True)
-class GhostLine:
+class GhostLine(Value):
     """One removed attribute of one version.
 
     Args:
@@ -53,15 +53,14 @@ class GhostLine:
         return next((lost for lost in own if other is None or lost in other.losses), None)
 
 
-@dataclass(frozen=True, eq=False)
-class GhostLines:
+class GhostLines(Value, eq=False, dict=True):
     """The ghosts of one axis.
 
     Order: along the axis. Shape: ``begins`` (units) has one entry a line, each as wide as ``GHOST``.
     """
 
     lines: tuple[GhostLine, ...] = ()
-    begins: Floats = field(default_factory=lambda: np.zeros(0))
+    begins: Floats = msgspec.field(default_factory=lambda: np.zeros(0))
 
     def __len__(self) -> int:
         return len(self.lines)

@@ -8,17 +8,18 @@ Cost: linear in versions, and in attributes only where some are hidden.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from msgspec.structs import replace
 
 from metl_gui.core.trees.nodes import Schema, Side
 from metl_gui.ui.matrix.layout.spans import Floats, ItemSpans, Runs
 from metl_gui.ui.matrix.layout.tree_columns import NOWHERE, Ints, Nodes, search
+from metl_gui.values import Value
 
 NOTCH = 0.5
 """Width in units of a mark of something hidden."""
@@ -43,8 +44,7 @@ class HiddenRun(NamedTuple):
     words: str
 
 
-@dataclass(frozen=True, eq=False)
-class Notches:
+class Notches(Value, eq=False):
     """All marks of an axis.
 
     Shape: one entry a mark. Order: along the axis.
@@ -91,8 +91,7 @@ GAP_AFTER_GROUP = 1.6
 Bools = npt.NDArray[np.bool_]
 
 
-@dataclass(frozen=True, eq=False)
-class AxisPlan:
+class AxisPlan(Value, eq=False, dict=True):
     """What stands along an axis, in order, before anything is hidden.
 
     Shape: ``version_ids``, ``rows`` (see ``Nodes``), ``widths`` and ``schema`` (place in ``schemas``) have one entry a
@@ -141,8 +140,7 @@ def plan_of(nodes: Nodes, schemas: Sequence[Schema], groups: Ints, newest_only: 
     return plan if widths.all() and counts.all() else plan.part(np.flatnonzero(widths))
 
 
-@dataclass(frozen=True, eq=False)
-class Laid:
+class Laid(Value, eq=False):
     """A plan with its places.
 
     Shape: ``origins``, where not ``None``, has for every version the number of its first attribute when all are

@@ -5,8 +5,6 @@ Positions count the attributes that are shown. Cost: every question is a binary 
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
 
@@ -14,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from metl_gui.ui.matrix.layout.tree_columns import Ints, search
+from metl_gui.values import Value
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
@@ -28,47 +27,49 @@ def median_of(values: Floats) -> float:
     return float(parted[low] + parted[middle]) / 2.0
 
 
-class Spans(ABC):
+class Spans(Value, eq=False):
     """Where the items of a level lie.
+
+    It has no fields; what derives from it answers the questions.
 
     Order: along the axis; positions of one item follow those of the item before. Units: places are attribute units.
     """
 
-    @abstractmethod
-    def __len__(self) -> int: ...
+    def __len__(self) -> int:
+        raise NotImplementedError
 
     @property
-    @abstractmethod
     def median_length(self) -> float:
         """Length in units of the item in the middle, 0 without items."""
+        raise NotImplementedError
 
-    @abstractmethod
     def begins(self, items: range) -> Floats:
         """Where items begin."""
+        raise NotImplementedError
 
-    @abstractmethod
     def ends(self, items: range) -> Floats:
         """Where items end."""
+        raise NotImplementedError
 
-    @abstractmethod
     def first(self, item: int) -> int:
         """The first attribute position of an item."""
+        raise NotImplementedError
 
-    @abstractmethod
     def last(self, item: int) -> int:
         """The attribute position behind an item."""
+        raise NotImplementedError
 
-    @abstractmethod
     def items_of(self, positions: Ints) -> Ints:
         """Return the items that hold attribute positions."""
+        raise NotImplementedError
 
-    @abstractmethod
     def within(self, low: float, high: float) -> range:
         """Return the items that touch a stretch of the axis."""
+        raise NotImplementedError
 
-    @abstractmethod
     def at(self, place: float) -> int | None:
         """Return the item at a place, ``None`` in a gap or outside."""
+        raise NotImplementedError
 
     def begin(self, item: int) -> float:
         """Where one item begins."""
@@ -87,8 +88,7 @@ class Spans(ABC):
         return int(self.items_of(np.array([position], np.int64))[0])
 
 
-@dataclass(frozen=True, eq=False)
-class ItemSpans(Spans):
+class ItemSpans(Spans, eq=False, dict=True):
     """Versions, schemas or groups.
 
     Shape: ``starts`` and ``stops`` have one entry an item, ``bounds`` (attribute positions) one more.
@@ -142,8 +142,7 @@ _ROUNDING = 1e-6
 """How far, in units, sums may lie beside the place that they mean: 129.2 - 110.2 is less than 19."""
 
 
-@dataclass(frozen=True, eq=False)
-class Runs(Spans):
+class Runs(Spans, eq=False):
     """Attributes, as runs of neighbours that lie side by side without a gap.
 
     Shape: ``starts`` (units) has one entry a run, ``bounds`` (positions) one more.

@@ -11,9 +11,9 @@ up, a search and what is returned; below, its blocks or elements; in either case
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import msgspec
 import numpy as np
 
 from metl_gui.ui.matrix.layout.axis import Axis, Level
@@ -21,6 +21,7 @@ from metl_gui.ui.matrix.layout.block_index import UNCONFIRMED, WAITS, BlockIndex
 from metl_gui.ui.matrix.layout.elements import ElementFlag
 from metl_gui.ui.matrix.layout.tile_room import TileRoom
 from metl_gui.ui.matrix.layout.tree_columns import Ints, search
+from metl_gui.values import Value
 
 if TYPE_CHECKING:
     from metl_gui.ui.matrix.layout.content import PlaneContent
@@ -48,8 +49,7 @@ class Tile(NamedTuple):
     unconfirmed: int = 0
 
 
-@dataclass(frozen=True, eq=False)
-class Tiles:
+class Tiles(Value, eq=False):
     """Tiles that hold something.
 
     Shape: one entry a tile. Order: by (x, y). See ``Tile``.
@@ -81,7 +81,7 @@ class Tiles:
 
 def no_tiles() -> Tiles:
     """Return nothing."""
-    return Tiles(*(np.zeros(0, np.int64) for _ in Tiles.__dataclass_fields__))
+    return Tiles(*(np.zeros(0, np.int64) for _ in Tiles.__struct_fields__))
 
 
 def tiles_of_blocks(blocks: Blocks, columns: Axis, rows: Axis, level_x: Level, level_y: Level, sign: int = 1) -> Tiles:
@@ -119,8 +119,7 @@ def summed(parts: Sequence[Tiles]) -> Tiles:
     return Tiles(*(each[holds] for each in (key // height, key % height, *sums)))
 
 
-@dataclass(frozen=True, eq=False)
-class TileStore:
+class TileStore(Value, eq=False):
     """All tiles of a pair of levels.
 
     Shape: ``key`` (x * height + y) has one entry a tile, sorted; ``turned_key`` (y * width + x) is sorted too and
@@ -169,8 +168,7 @@ class TileStore:
         return Tiles(key // self.height, key % self.height, *numbers)
 
 
-@dataclass(frozen=True, eq=False)
-class Pyramid:
+class Pyramid(Value, eq=False):
     """The tiles of all pairs of levels from schemas x entities up.
 
     Shape: ``_stores`` holds a pair of levels once it was asked for.
@@ -183,7 +181,7 @@ class Pyramid:
     columns: Axis
     rows: Axis
     room: TileRoom
-    _stores: dict[tuple[Level, Level], TileStore] = field(default_factory=dict)
+    _stores: dict[tuple[Level, Level], TileStore] = msgspec.field(default_factory=dict)
 
     @classmethod
     def of(cls, index: BlockIndex) -> Pyramid:
@@ -221,8 +219,7 @@ class Pyramid:
         self._stores[level_x, level_y] = TileStore.of(tiles, max(len(xs), 1), max(len(ys), 1))
 
 
-@dataclass(frozen=True, eq=False)
-class LevelCounts:
+class LevelCounts(Value, eq=False):
     """Numbers of one pair of levels."""
 
     content: PlaneContent

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -15,6 +14,7 @@ from metl_gui.ui.matrix.layout.block_index import Blocks
 from metl_gui.ui.matrix.layout.placement import Bools
 from metl_gui.ui.matrix.layout.tile_counts import versions_of
 from metl_gui.ui.matrix.layout.tree_columns import Ints
+from metl_gui.values import Value
 
 if TYPE_CHECKING:
     from metl_gui.ui.matrix.layout.content import PlaneContent
@@ -44,8 +44,7 @@ class TileReview(NamedTuple):
     blocks: int = 0
 
 
-@dataclass(frozen=True, eq=False)
-class TileReviews:
+class TileReviews(Value, eq=False):
     """What is known of the blocks of tiles.
 
     Shape: one entry a tile. Order: by (x, y). See ``TileReview``.
@@ -66,7 +65,7 @@ class TileReviews:
 
     @property
     def _columns(self) -> list[Ints]:
-        return [getattr(self, name) for name in self.__dataclass_fields__]
+        return [getattr(self, name) for name in self.__struct_fields__]
 
     @property
     def size_bytes(self) -> int:
@@ -90,8 +89,7 @@ class TileReviews:
         return whole.part(np.lexsort((whole.y, whole.x)))
 
 
-@dataclass(frozen=True, eq=False)
-class LevelReviews:
+class LevelReviews(Value, eq=False):
     """The facts of one pair of levels.
 
     Cost: the blocks of what is asked; of groups all blocks once, then what is returned and the tiles that were edited.
@@ -152,7 +150,7 @@ class LevelReviews:
 
 def _gathered(x: Ints, y: Ints, when: Ints, who: Ints, confirmed: Bools) -> TileReviews:
     if not len(x):
-        return TileReviews(*(np.zeros(0, np.int64) for _ in TileReviews.__dataclass_fields__))
+        return TileReviews(*(np.zeros(0, np.int64) for _ in TileReviews.__struct_fields__))
     height = int(y.max()) + 1
     key = x.astype(np.int64) * height + y
     tiles, tile, blocks = _numbered(key)

@@ -9,18 +9,18 @@ times the widths that the narrower ones of both axes have.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import cached_property
 
+import msgspec
 import numpy as np
 
 from metl_gui.ui.matrix.layout.axis import Axis, Level
 from metl_gui.ui.matrix.layout.spans import Floats
 from metl_gui.ui.matrix.layout.tree_columns import Ints, search, spread
+from metl_gui.values import Value
 
 
-@dataclass(frozen=True, eq=False)
-class TileRoom:
+class TileRoom(Value, eq=False, dict=True):
     """The room of the tiles of all pairs of levels; edits of elements do not change it.
 
     Shape: ``_groups`` has what ``_counts`` returns for all items of the levels from groups up, by side and level.
@@ -28,7 +28,7 @@ class TileRoom:
 
     columns: Axis
     rows: Axis
-    _groups: dict[tuple[bool, Level], Floats] = field(default_factory=dict)
+    _groups: dict[tuple[bool, Level], Floats] = msgspec.field(default_factory=dict)
 
     @classmethod
     def laid(cls, columns: Axis, rows: Axis) -> TileRoom:

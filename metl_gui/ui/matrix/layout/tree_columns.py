@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 from metl_gui.core.trees.nodes import Attribute, Version
 from metl_gui.core.trees.trees import Tree, TreeBase, base_of
 from metl_gui.core.trees.type_verdicts import TypeVerdict, type_verdict
+from metl_gui.values import Value
 
 Ints: TypeAlias = NDArray[np.signedinteger[Any]]
 
@@ -40,8 +42,7 @@ def spread(low: Ints, high: Ints) -> Ints:
     return numbers
 
 
-@dataclass(frozen=True, eq=False)
-class _Ids:
+class _Ids(Value, eq=False):
     """Finds attributes of a base by id.
 
     Shape: ``order`` has one entry an attribute, ``None`` where ids ascend, as they do unless versions were edited.
@@ -71,15 +72,14 @@ class _Ids:
         return np.where(own[at] == ids, at, -1)
 
 
-@dataclass(frozen=True, eq=False)
-class Nodes:
+class Nodes(Value, eq=False, dict=True):
     """The versions and attributes of one tree at one state."""
 
     tree: Tree
     base: TreeBase
     edited: TreeBase
     removed: frozenset[int]
-    _ids: dict[bool, _Ids] = field(default_factory=dict)
+    _ids: dict[bool, _Ids] = msgspec.field(default_factory=dict)
 
     @classmethod
     def of(cls, tree: Tree) -> Nodes:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QImage, QPainter, QPen
@@ -21,12 +19,12 @@ from metl_gui.ui.matrix.painting.text_layout import TextAlignment, TextPainter
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.theming.marks import VERDICT_PX, MarkShape, paint_mark, paint_verdict
 from metl_gui.ui.theming.theme import mixed
+from metl_gui.values import Value
 
 CORNER = 4.0
 
 
-@dataclass(frozen=True, eq=False)
-class Edges:
+class Edges(Value, eq=False):
     """Versions in sight along one axis, in pixels of the picture."""
 
     items: range

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
@@ -17,6 +16,7 @@ from metl_gui.ui.matrix.painting.raster import Bytes, Colours, PixelLine, palett
 from metl_gui.ui.matrix.painting.text_layout import TextPainter
 from metl_gui.ui.matrix.painting.version_changes import paint_changes
 from metl_gui.ui.theming.theme import Theme
+from metl_gui.values import Value
 
 _CORNER_PX = 3
 _ROUNDED_FROM_PX = 9
@@ -26,8 +26,7 @@ _LEAST_OF_ROOM = "1 of 1"
 _AROUND_WORDS_PX = 8
 
 
-@dataclass(frozen=True, eq=False)
-class LaidTiles:
+class LaidTiles(Value, eq=False):
     """The tiles of a picture that hold or await something, with their places in pixels of the picture."""
 
     tiles: Tiles

@@ -8,7 +8,6 @@ Cost: of placing them, a search for each; of a picture, some passes over all mar
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -32,6 +31,7 @@ from metl_gui.ui.matrix.painting.text_layout import TextPainter
 from metl_gui.ui.matrix.painting.version_changes import paint_change
 from metl_gui.ui.theming.marks import MarkShape, paint_mark
 from metl_gui.ui.theming.theme import Theme
+from metl_gui.values import Value
 
 ADDED: Literal["added"] = "added"
 REMOVED: Literal["removed"] = "removed"
@@ -51,8 +51,7 @@ class ElementDifference(NamedTuple):
     kind: Literal["added", "removed"]
 
 
-@dataclass(frozen=True, eq=False)
-class PlacedMarks:
+class PlacedMarks(Value, eq=False):
     """Marks by attribute positions.
 
     Shape: ``column``, ``row`` and ``is_added`` have one entry a mark that is on the plane.
@@ -168,8 +167,7 @@ def _removed(
 _DOT_PX = 5.0
 
 
-@dataclass(frozen=True)
-class _Sheet:
+class _Sheet(Value):
     """What is painted on."""
 
     painter: QPainter

@@ -6,7 +6,6 @@ Cost: places are worked out once for an axis; then what is in sight.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -19,10 +18,10 @@ from metl_gui.ui.matrix.layout.content import PlaneContent
 from metl_gui.ui.matrix.layout.spans import Floats
 from metl_gui.ui.matrix.layout.tree_columns import NOWHERE, Ints
 from metl_gui.ui.theming.theme import Theme, faded
+from metl_gui.values import Value
 
 
-@dataclass(frozen=True, eq=False)
-class IgnoredPlaces:
+class IgnoredPlaces(Value, eq=False):
     """Attributes of one tree that are never to be mapped.
 
     Shape: the version and the id of one attribute for every entry, both int32.

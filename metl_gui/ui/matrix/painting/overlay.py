@@ -10,8 +10,6 @@ cell.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from PySide6.QtCore import QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF, QRegion
 
@@ -23,10 +21,10 @@ from metl_gui.ui.project.selection import NodeRef, Selected
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.theming.theme import Theme, faded
 from metl_gui.ui.widgets.pill import PILL_PX, paint_pill, pill_width
+from metl_gui.values import Value
 
 
-@dataclass(frozen=True)
-class Pointer:
+class Pointer(Value):
     """The attribute positions under the pointer or the cursor."""
 
     column: int | None = None
@@ -155,8 +153,7 @@ _MARGIN_PX = 3
 _FAR, _NEAR = 0.66, 0.4
 
 
-@dataclass(frozen=True)
-class Focus:
+class Focus(Value):
     """What is looked at.
 
     Args:
@@ -203,8 +200,7 @@ _LEAST_PX = 14.0
 _CORNER_PX = 7.0
 
 
-@dataclass(frozen=True, slots=True)
-class Commented:
+class Commented(Value):
     """A block that was commented on, or one element of it."""
 
     key: BlockKey
@@ -257,8 +253,7 @@ def _paint_corner(painter: QPainter, box: QRectF) -> None:
     painter.drawPolygon(QPolygonF([corner, corner + QPointF(width, 0), corner + QPointF(0, width)]))
 
 
-@dataclass(frozen=True, slots=True)
-class Ghost:
+class Ghost(Value):
     """A suggested element of one block.
 
     Args:

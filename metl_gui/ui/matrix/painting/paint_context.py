@@ -6,9 +6,9 @@ are told apart by lightness, which all eyes see, and by words: in the legend, an
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import StrEnum
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 from PySide6.QtGui import QColor
@@ -19,6 +19,7 @@ from metl_gui.ui.matrix.layout.content import PlaneContent
 from metl_gui.ui.matrix.layout.elements import NO_CELLS
 from metl_gui.ui.matrix.painting.raster import Colours
 from metl_gui.ui.theming.theme import Theme, mixed
+from metl_gui.values import Value
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -41,8 +42,7 @@ class Overlay(StrEnum):
     COVERAGE = "Coverage"
 
 
-@dataclass(frozen=True)
-class Tinting:
+class Tinting(Value):
     """The chosen overlay.
 
     Args:
@@ -57,8 +57,7 @@ class Tinting:
 NO_TINTING = Tinting()
 
 
-@dataclass(frozen=True)
-class ColourStep:
+class ColourStep(Value):
     """One colour of a scale.
 
     Args:
@@ -72,8 +71,7 @@ class ColourStep:
     short: str = ""
 
 
-@dataclass(frozen=True, eq=False)
-class TileStatistics:
+class TileStatistics(Value, eq=False):
     """What is known of some tiles or blocks; all arrays have one entry each.
 
     Args:
@@ -186,8 +184,7 @@ class Sign(StrEnum):
     HIDDEN = "hidden, nothing is deleted"
 
 
-@dataclass(frozen=True, eq=False)
-class PaintContext:
+class PaintContext(Value, eq=False):
     """One picture of the plane.
 
     Args:
@@ -213,7 +210,7 @@ class PaintContext:
     is_vector: bool = False
     is_comparing: bool = False
     pixels: Colours | None = None
-    refused: Ints = field(default_factory=lambda: NO_CELLS)
+    refused: Ints = msgspec.field(default_factory=lambda: NO_CELLS)
 
     @property
     def levels(self) -> tuple[Level | None, Level | None]:

@@ -8,10 +8,10 @@ Cost: a picture follows its pixels and what is on the screen, never the size of 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
+from msgspec.structs import replace
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QImage, QPainter, QPen
 
@@ -29,6 +29,7 @@ from metl_gui.ui.matrix.painting.raster import Colours, coloured, table_of
 from metl_gui.ui.matrix.painting.shapes import fill_around, paint_plainly
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.theming.theme import Theme, mixed
+from metl_gui.values import Value
 
 _RASTER_PX = 2.8
 """The most that a bin takes; bins are powers of two of a unit, so they take half of it at least."""
@@ -61,8 +62,7 @@ def paint_raster(painter: QPainter, look: PaintContext) -> frozenset[Sign]:
     return frozenset({Sign.DENSITY, Sign.REVIEW} if waits else {Sign.DENSITY})
 
 
-@dataclass(frozen=True, eq=False)
-class Binned:
+class Binned(Value, eq=False):
     """A picture of densities and the box of the plane that it covers, in units."""
 
     picture: QImage

@@ -7,7 +7,6 @@ Shape: pictures are (height, width); arrays of an axis have one entry a device p
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -17,6 +16,7 @@ from PySide6.QtGui import QColor, QImage, QPainter
 
 from metl_gui.ui.matrix.layout.spans import Spans, median_of
 from metl_gui.ui.theming.theme import mixed
+from metl_gui.values import Value
 
 Ints = npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.uint8]
@@ -28,8 +28,7 @@ _ROOMY_PX = 10
 _BAND_LINES = 96
 
 
-@dataclass(frozen=True, eq=False)
-class PixelLine:
+class PixelLine(Value, eq=False):
     """One axis in sight, in device pixels.
 
     Args:
@@ -83,8 +82,7 @@ class PixelLine:
         return median_of((self.end - self.begin).astype(np.float64))
 
 
-@dataclass(frozen=True, eq=False)
-class Plates:
+class Plates(Value, eq=False):
     """Rounded tiles, as the few lines of pixels that differ.
 
     Shape: ``lines`` is (lines that differ, width), ``of_row`` has one entry a line of the picture.

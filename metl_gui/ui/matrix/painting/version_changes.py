@@ -5,8 +5,6 @@ Elements of two versions are the same when they lead from the same lineage to th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import QLineF, QRectF, Qt
@@ -19,6 +17,7 @@ from metl_gui.ui.matrix.painting.paint_context import PaintContext, Sign
 from metl_gui.ui.matrix.painting.raster import PixelLine
 from metl_gui.ui.matrix.painting.text_layout import TextAlignment, TextPainter
 from metl_gui.ui.theming.theme import Theme
+from metl_gui.values import Value
 
 Ints = npt.NDArray[np.int64]
 
@@ -27,8 +26,7 @@ _MOST_VERSIONS = 400
 _BAR_PX = 3.0
 
 
-@dataclass(frozen=True, eq=False)
-class ChangeCounts:
+class ChangeCounts(Value, eq=False):
     """Numbers of elements that came and went, of tiles in which any did.
 
     Args:

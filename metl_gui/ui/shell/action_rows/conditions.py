@@ -7,7 +7,6 @@ nothing: look at what the window knows already, never count or read.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from metl_gui.ui.actions.table import ActionRow, EditCondition
@@ -23,7 +22,6 @@ def has_project(window: Window) -> bool:
     return window.project.workbench is not None
 
 
-@dataclass(frozen=True)
 class WindowRow(ActionRow["Window"]):
     """One action of the window, which needs an open project unless it says otherwise."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from metl_gui.core.dimensional.models.asked_attributes import asked_attributes, lost_attributes
 from metl_gui.core.edits.settings import SetSettings

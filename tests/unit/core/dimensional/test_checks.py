@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import inspect
 import re
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from metl_gui.core.changes.draft import EditContext, perform
 from metl_gui.core.dimensional.models import checks, fact_checks, part_checks

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from metl_gui.core.dimensional.models.checks import check_model
 from metl_gui.core.dimensional.models.proposals import proposed_model

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from metl_gui.core.dimensional.models.attribute_uses import TablePart, attribute_uses
 from metl_gui.core.dimensional.models.entity_facts import EntityFacts

@@ -17,10 +17,10 @@ import contextlib
 import json
 import secrets
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from metl_gui.core.project.writer_schemas import AVRO

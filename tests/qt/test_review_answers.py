@@ -22,6 +22,8 @@ from metl_gui.core.project.version_tasks import ValueProfile, VersionTask, Waiti
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.drop.sheet import Act, DropSheet
+from metl_gui.ui.map import scoped_edits
+from metl_gui.ui.map.scope_dialog import ScopeDialog
 from metl_gui.ui.review.card import LossCard
 from metl_gui.ui.review.commands import AnswersDialog
 from metl_gui.ui.review.version_tasks import TaskSheet
@@ -214,7 +216,8 @@ def test_a_new_attribute_is_mapped_to_what_lost_its_source_first(deciding: Windo
     assert fed(deciding)["legacy_code"] == "channel"
 
 
-def test_a_new_attribute_is_mapped_in_later_versions_that_have_it_too(deciding: Window) -> None:
+def add_later(deciding: Window) -> tuple[int, Element]:
+    """Add a version behind the one to decide on, free ``currency`` in both, and return the version and what it maps."""
     item, document = deciding.review.item, deciding.project.value
     assert item is not None
     own, target = document.extraction.version(item.key[0]), document.cdm.version(item.key[1]).at_path("currency")
@@ -222,26 +225,57 @@ def test_a_new_attribute_is_mapped_in_later_versions_that_have_it_too(deciding: 
     name = document.extraction.schema(own.schema_id).name
     deciding.project.do(AddVersion(Side.EXTRACTION, VersionDeclaration(name, attributes, "3")))
     later = deciding.project.value.extraction.schema(own.schema_id).version_ids[-1]
+    source = deciding.project.value.extraction.version(later).at_path("channel")
+    assert source is not None
     assert target is not None
     for key in (item.key, (later, item.key[1])):
         found = deciding.project.value.matrix.block(*key)
         assert found is not None
         deciding.project.do(SetElements(key, zeros=tuple(each for each in found.elements if each.q == target.id)))
+    return later, Element(target.id, source.id)
+
+
+def map_channel_to_currency(deciding: Window) -> None:
     button = next(each for each in deciding.review.detail.fresh.buttons if each.accessibleName() == "Map channel…")
     QTest.mouseClick(button, LEFT)
     QTest.keyClicks(chooser_of(deciding).box, "currency")
     QTest.keyClick(chooser_of(deciding).box, Qt.Key.Key_Return)
     QApplication.processEvents()
+
+
+def test_a_new_attribute_is_mapped_in_later_versions_that_have_it_too(deciding: Window) -> None:
+    later, element = add_later(deciding)
+    assert deciding.review.item is not None
+    map_channel_to_currency(deciding)
     assert fed(deciding)["currency"] == "channel"
-    source = deciding.project.value.extraction.version(later).at_path("channel")
-    there = deciding.project.value.matrix.block(later, item.key[1])
-    assert source is not None
+    there = deciding.project.value.matrix.block(later, deciding.review.item.key[1])
     assert there is not None
-    assert Element(target.id, source.id) in there.elements
+    assert element in there.elements
     assert there.status is Status.NEEDS_REVIEW
     assert deciding.notice.words.text() == "Mapped here and in 1 other version."
     deciding.project.undo()
     assert "currency" not in fed(deciding)
+
+
+def test_a_comment_stands_until_an_edit_is_made_with_it(deciding: Window, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scoped_edits, "MOST_UNASKED", 0)
+    add_later(deciding)
+    item, comment = deciding.review.item, deciding.review.comment
+    assert item is not None
+    QTest.keyClicks(comment, "as the desk said")
+    map_channel_to_currency(deciding)
+    (look,) = (each for each in deciding.findChildren(ScopeDialog) if each.isVisible())
+    QTest.keyClick(look, Qt.Key.Key_Escape)
+    assert "currency" not in fed(deciding)
+    assert comment.text() == "as the desk said"
+    map_channel_to_currency(deciding)
+    (look,) = (each for each in deciding.findChildren(ScopeDialog) if each.isVisible())
+    QTest.keyClick(look, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    block = deciding.project.value.matrix.block(*item.key)
+    assert block is not None
+    assert fed(deciding)["currency"] == "channel"
+    assert block.comment == "as the desk said"
+    assert comment.text() == ""
 
 
 def test_mapping_it_in_another_view_takes_its_card_away(deciding: Window) -> None:

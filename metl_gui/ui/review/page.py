@@ -162,6 +162,7 @@ class ReviewPage(PanelPage):
         self._is_reading = False  # what is read again is no choice of a person: the selection stays
         self._was_selected = False  # while the page was not seen
         self.item: ReviewItem | None = None
+        self._comment_given = ""  # to the edit that was asked for last
         self.list: ReviewListPanel = ReviewListPanel()
         self.list_dock = Dock("reviewListDock", "Waiting for a decision", self.list)
         self.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, self.list_dock)
@@ -183,6 +184,7 @@ class ReviewPage(PanelPage):
         self.detail.joined_later.connect(self._joined_later)
         project.opened.connect(self._opened)
         project.looked.connect(self._let_decide)
+        project.edited.connect(self._clear_given_comment)
         PanelUpdater(project, self, self._refresh, catches_up=False)
         selection.changed.connect(self._selected)
 
@@ -248,14 +250,14 @@ class ReviewPage(PanelPage):
             text = f"{block_words(self._project.value, item.key)} will not fill: {names}.{later}"
             if dialogs.ask(title, text, answers, self) != "confirm":
                 return
-        self._project.do(ConfirmBlock(item.key, self._take_comment()))
+        self._project.do(ConfirmBlock(item.key, self._given_comment()))
 
     def postpone(self) -> None:
         """Put the block at the end of the list."""
         if self.item is not None:
             key = self.item.key
             self.list.next()
-            self._project.do(Postpone(key, self._take_comment()))
+            self._project.do(Postpone(key, self._given_comment()))
 
     def retire(self) -> None:
         """Say that the schema feeds the entity no more; asks, because elements go."""
@@ -268,7 +270,7 @@ class ReviewPage(PanelPage):
             dialogs.ask(f"Retire {words}?", text, [("retire", "Retire the block"), ("cancel", "Cancel")], self)
             == "retire"
         ):
-            self._project.do(RetireBlock(self.item.key, self._take_comment()))
+            self._project.do(RetireBlock(self.item.key, self._given_comment()))
 
     def answer(self, kind: AnswerKind) -> None:
         """Give an answer on the card in hand, as far as it offers that."""
@@ -434,13 +436,13 @@ class ReviewPage(PanelPage):
             self._refuse(answer)
             return
         words = f"{len(self.item.losses) - 1} of this block still open"
-        if self._project.do(edit_of(self._project.value, self.item.block, answer, self._take_comment())):
+        if self._project.do(edit_of(self._project.value, self.item.block, answer, self._given_comment())):
             title = past_tense(self._project.undo_title or "Done")
             QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, f"{title}. {words}."))
 
     def _group_accepted(self, group: RenameGroup) -> None:
         if self.item is not None:
-            self._project.do(accepting(self.item.key, group, self._take_comment()))
+            self._project.do(accepting(self.item.key, group, self._given_comment()))
 
     def _refuse(self, answer: CardAnswer) -> None:
         """Remember that it is no rename; it lies beside the states, so the way back is offered here."""
@@ -476,12 +478,17 @@ class ReviewPage(PanelPage):
 
     def _joined_later(self, wanted: tuple[BlockKey, Element]) -> None:
         key, element = wanted
-        self.edit_wanted.emit(SetElements(key, (element,), comment=self._take_comment()))
+        self.edit_wanted.emit(SetElements(key, (element,), comment=self._given_comment()))
 
-    def _take_comment(self) -> str:
-        words = self.comment.text().strip()
-        self.comment.clear()
-        return words
+    def _given_comment(self) -> str:
+        """Return what was written; it stands until an edit is made, as one may be refused or called off."""
+        self._comment_given = self.comment.text()
+        return self._comment_given.strip()
+
+    def _clear_given_comment(self) -> None:
+        if self._comment_given and self.comment.text() == self._comment_given:
+            self.comment.clear()
+        self._comment_given = ""
 
     def _answer_first(self) -> None:
         if self.cards:

@@ -256,6 +256,29 @@ def test_what_accepted_suggestions_leave_in_other_versions_is_listed_and_types_c
     ]
 
 
+def test_accepted_suggestions_hold_for_other_versions_of_an_entity_once_they_are_chosen(
+    opened: Callable[[Versions], Window],
+) -> None:
+    window = opened([("a", "b")])
+    entity = window.project.value.cdm.named("be")
+    assert entity is not None
+    window.project.do(SetSettings(Side.CDM, entity.id, (("policy", "parallel"),)))
+    window.project.do(AddVersion(Side.CDM, declare("be", ("a", "b", "d"), "2")))
+    version = key_of(window, "1")[0]
+    keys = [(version, w) for w in window.project.value.cdm.schema(entity.id).version_ids]
+    for is_chosen, counts in ((False, [0, 2]), (True, [2, 2])):
+        window.actions_table["project_suggestions"].trigger()
+        QTest.mouseClick(window.suggest.panel.everything.accept_all, LEFT)
+        (look,) = (each for each in window.findChildren(AcceptanceDialog) if each.isVisible())
+        assert look.entities.isVisible()
+        if is_chosen:
+            QTest.mouseClick(look.entities, LEFT, NONE, QPoint(8, look.entities.height() // 2))
+        assert look.entities.isChecked() is is_chosen
+        QTest.mouseClick(look.confirm, LEFT)
+        assert [len(elements(window, key)) for key in keys] == counts
+        window.project.undo()
+
+
 def drop_on_name(window: Window, label: str, path: str) -> QuestionDialog:
     """Drop a field on the name of the entity, and return what is asked."""
     document, key = window.project.value, key_of(window, label)

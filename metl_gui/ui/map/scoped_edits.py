@@ -6,7 +6,7 @@ A scope of many versions is shown before it is done; what was left is told, and 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from msgspec.structs import replace
 from PySide6.QtCore import QObject, Signal
@@ -101,11 +101,7 @@ class ScopedEdit(Value):
     @property
     def has_parallel_versions(self) -> bool:
         """Whether the entity keeps other versions that could take part."""
-        if self.only is not None:
-            return False
-        cdm = self.document.cdm
-        entities = (cdm.schema(cdm.schema_of(edit.key[1])) for edit in self.edits)
-        return any(one.setting("policy") == "parallel" and len(one.version_ids) > 1 for one in entities)
+        return self.only is None and has_parallel_versions(self.document, (edit.key[1] for edit in self.edits))
 
     def edit(self) -> Edit:
         """Return all of it as one edit."""
@@ -339,6 +335,13 @@ class ScopedEdits(QObject):
             self.said.emit(CommandResult("This project is open read only: nothing was changed.", is_good=False))
             return False
         return True
+
+
+def has_parallel_versions(document: Document, entity_versions: Iterable[int]) -> bool:
+    """Whether the entity of one of some versions keeps others beside it."""
+    cdm = document.cdm
+    entities = (cdm.schema(cdm.schema_of(version)) for version in entity_versions)
+    return any(one.setting("policy") == "parallel" and len(one.version_ids) > 1 for one in entities)
 
 
 def taken_words(before: Document, after: Document) -> str:

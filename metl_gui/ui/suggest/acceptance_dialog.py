@@ -16,7 +16,7 @@ from metl_gui.core.matrix.blocks import BlockKey, Status
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.map.scope_dialog import left_row
-from metl_gui.ui.map.scoped_edits import ScopedEdits, left_words
+from metl_gui.ui.map.scoped_edits import ScopedEdits, has_parallel_versions, left_words
 from metl_gui.ui.preview.text import Ends, PreviewText, lay_out
 from metl_gui.ui.project.document import OpenProject
 from metl_gui.ui.theming import theme as themes
@@ -69,7 +69,6 @@ class AcceptanceDialog(FittedDialog):
     ) -> None:
         super().__init__(parent)
         self._project, self._chosen, self._which = project, tuple(chosen), which
-        self._entity_versions_too = edits.entity_versions_too
         self._needs_second = project_settings(workbench).second_person_confirms
         self._previews = Previews.of_project(workbench), Previews.of_project(workbench)
         self.plan: Acceptance | None = None
@@ -77,6 +76,9 @@ class AcceptanceDialog(FittedDialog):
         self.heading, self.words = plain_label(kind="heading"), plain_label(kind="dim")
         self.scope = ThemedComboBox()
         self.types = QCheckBox("Where the types differ, too")
+        self.entities = QCheckBox("The other versions of entities that keep several, too")
+        self.entities.setChecked(edits.entity_versions_too)
+        self.entities.setVisible(has_parallel_versions(project.value, {each.key[1] for each in self._chosen}))
         self.model: LineModel[tuple[Suggestion, ...]] = LineModel(self)
         self.view = line_view(self.model, "Blocks that suggestions are accepted in")
         self.pairs = plain_label()
@@ -112,7 +114,7 @@ class AcceptanceDialog(FittedDialog):
             self._which,
             status,
             scope,
-            entity_versions_too=self._entity_versions_too,
+            entity_versions_too=self.entities.isChecked(),
             types_too=self.types.isChecked(),
         )
 
@@ -205,6 +207,7 @@ class AcceptanceDialog(FittedDialog):
         body = QVBoxLayout()
         body.addWidget(split, 1)
         body.addWidget(self.types)
+        body.addWidget(self.entities)
         buttons = (self.confirm, self.leave_open, self.cancel)
         dialogs.lay_out(self, (self.heading, self.words), body, buttons, beside=self.scope)
         self.resize(themes.px(900), themes.px(560))
@@ -212,6 +215,7 @@ class AcceptanceDialog(FittedDialog):
     def _connect(self) -> None:
         self.scope.currentIndexChanged.connect(self._work_out)
         self.types.toggled.connect(self._work_out)
+        self.entities.toggled.connect(self._work_out)
         self.view.selectionModel().currentChanged.connect(self._show_block)
         self.confirm.clicked.connect(self.accept)
         self.leave_open.clicked.connect(self.accept_unconfirmed)

@@ -98,7 +98,7 @@ def changing(postgres: PostgresServer, table: str) -> Iterator[None]:
     is_over = threading.Event()
     choice = random.Random(7)
     session = SqlSession(postgres)
-    session.execute("SET synchronous_commit = off")
+    session.execute("SET synchronous_commit = off;")
 
     def change() -> None:
         new = ROWS

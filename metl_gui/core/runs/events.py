@@ -1,6 +1,6 @@
 """What a Spark process says while it starts and runs: frozen values in one union, one JSON line each.
 
-They are ``msgspec`` structs and not dataclasses because the union needs a tag in its JSON; ``match`` treats them alike.
+They derive from ``msgspec.Struct`` and say their tags, as they are written down as JSON.
 """
 
 from __future__ import annotations

@@ -56,8 +56,9 @@ def register(commands: Commands) -> None:
 
 def run_export(arguments: argparse.Namespace, out: Output) -> int:
     """Write the matrix of one state to a file or folder."""
-    from metl_gui.workbench.exports import Choices, find_export
     from metl_gui.workbench.exports.files import export_published
+    from metl_gui.workbench.exports.format_spec import Choices
+    from metl_gui.workbench.exports.formats import find_export
     from metl_gui.workbench.session import Workbench
 
     if arguments.list:
@@ -89,7 +90,7 @@ def _lines(done: ExportResult) -> list[str]:
 
 
 def _list(out: Output) -> int:
-    from metl_gui.workbench.exports import EXPORTS
+    from metl_gui.workbench.exports.formats import EXPORTS
 
     lines, document = [], []
     for export in EXPORTS.values():

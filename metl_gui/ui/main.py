@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import ctypes.util
 import gc
 import os
 import sys
@@ -147,6 +146,8 @@ def check_display() -> None:
             "Neither DISPLAY nor WAYLAND_DISPLAY is set.",
             "Use metl on the command line, or set QT_QPA_PLATFORM=offscreen to run without a screen.",
         )
+    import ctypes.util  # loads what starts processes
+
     if os.environ.get("DISPLAY") and ctypes.util.find_library("xcb-cursor") is None:
         raise SetupError("The window cannot be opened.", "The library xcb-cursor is missing.", _HINT)
 

@@ -13,8 +13,8 @@ import pytest
 import yaml
 
 from metl_gui.packaged import sample_projects
-from metl_gui.workbench.exports import EXPORTS
 from metl_gui.workbench.exports.files import export_published
+from metl_gui.workbench.exports.formats import EXPORTS
 from metl_gui.workbench.mapping.table import import_mapping
 from metl_gui.workbench.publishing.publication import publish
 from metl_gui.workbench.session import Workbench

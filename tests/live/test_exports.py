@@ -37,8 +37,9 @@ from metl_gui.stack.jars import fetch
 from metl_gui.stack.kafka import KAFKA_JARS
 from metl_gui.stack.postgres import OWNER, PostgresServer
 from metl_gui.workbench.demo.sample import FX, SampleFolder, build_project
-from metl_gui.workbench.exports import EXPORTS, Choices
 from metl_gui.workbench.exports.files import export, export_published
+from metl_gui.workbench.exports.format_spec import Choices
+from metl_gui.workbench.exports.formats import EXPORTS
 from metl_gui.workbench.runs.mapping_run import run_mapping
 from metl_gui.workbench.session import Workbench
 from tests.helpers.odd_documents import one_to_one

@@ -18,7 +18,7 @@ from metl_gui.ui.shell.window import Window
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.choice import ThemedComboBox
-from metl_gui.workbench.exports import EXPORTS
+from metl_gui.workbench.exports.formats import EXPORTS
 from metl_gui.workbench.publishing.publication import live_state, publish
 from metl_gui.workbench.session import Workbench
 

@@ -15,7 +15,8 @@ from metl_gui.errors import UserError
 from metl_gui.ui.shell.window import Window
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.window_words import WAYS, in_window
-from metl_gui.workbench.exports import EXPORTS, Export
+from metl_gui.workbench.exports.format_spec import Export
+from metl_gui.workbench.exports.formats import EXPORTS
 from tests.qt.history_hand import now
 
 _COMMANDS = re.compile(r"(?<![\w./-])metl [a-z]|(?<![\w-])--[a-z]")

@@ -24,8 +24,8 @@ from metl_gui.packaged import sample_projects
 from metl_gui.stack.guard import children_of
 from metl_gui.stack.spark import SparkConnect, SparkMaster, quick_java, spark_home
 from metl_gui.workbench.demo.sample import FX, SampleFolder, build_project
-from metl_gui.workbench.exports import EXPORTS
 from metl_gui.workbench.exports.files import export_published
+from metl_gui.workbench.exports.formats import EXPORTS
 from metl_gui.workbench.runs.mapping_run import run_mapping
 from tests.helpers.machine_code import kernel_cache
 from tests.helpers.run_requests import run_request

@@ -288,7 +288,7 @@ def _widest(compact: ElementColumns, place: Ints) -> Ints:
 
 def _found(tree: TreeBase, row: Longs, lineage: Ints) -> Indices:
     """Find the attributes of some versions (by row) that have some lineages, among the attributes of those versions."""
-    rows = np.unique(row)
+    rows = np.flatnonzero(np.bincount(row))  # ``np.unique`` would load masked arrays, which takes longer
     at = laid_out(tree.start[rows], np.diff(tree.start)[rows])
     stride = np.int64(tree.lineage.max(initial=0) + 1)
     key = np.repeat(rows, np.diff(tree.start)[rows]) * stride + tree.lineage[at]

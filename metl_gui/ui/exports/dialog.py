@@ -25,8 +25,9 @@ from metl_gui.ui.widgets.pill import KeyButton
 from metl_gui.ui.widgets.plain_text import plain_label
 from metl_gui.ui.widgets.two_line_list import LineModel, TwoLines, line_view
 from metl_gui.ui.widgets.window_words import in_window
-from metl_gui.workbench.exports import EXPORTS, Export
 from metl_gui.workbench.exports.files import ExportResult, export_published
+from metl_gui.workbench.exports.format_spec import Export
+from metl_gui.workbench.exports.formats import EXPORTS
 from metl_gui.workbench.session import Workbench
 
 

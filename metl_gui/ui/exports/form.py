@@ -21,8 +21,7 @@ from metl_gui.core.project.named_states import NamedState
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.choice import ThemedComboBox
 from metl_gui.ui.widgets.plain_text import plain_label, plain_tip
-from metl_gui.workbench.exports import Choices, Export, Option
-from metl_gui.workbench.exports.format_spec import YES
+from metl_gui.workbench.exports.format_spec import YES, Choices, Export, Option
 
 Field: TypeAlias = QLineEdit | ThemedComboBox | QCheckBox
 

@@ -23,8 +23,7 @@ from metl_gui.errors import ProjectError, SchemaError
 from metl_gui.registry.documents import decode, read_bytes
 from metl_gui.registry.matrix_export import MAX_BYTES, parse_export
 from metl_gui.workbench.atomic_files import whole_file, whole_folder
-from metl_gui.workbench.exports import Choices, Export
-from metl_gui.workbench.exports.format_spec import ProjectMetadata
+from metl_gui.workbench.exports.format_spec import Choices, Export, ProjectMetadata
 from metl_gui.workbench.exports.matrix import dusb_text, is_as_written, json_text
 from metl_gui.workbench.json_results import JsonResult
 from metl_gui.workbench.publishing.checks import CheckResult, check_document

@@ -11,7 +11,7 @@ import pytest
 
 from metl_gui.cli.exports import OPTIONS
 from metl_gui.cli.main import main
-from metl_gui.workbench.exports import EXPORTS
+from metl_gui.workbench.exports.formats import EXPORTS
 
 Metl = Callable[..., tuple[int, Any, str]]
 

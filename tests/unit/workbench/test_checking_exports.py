@@ -10,8 +10,9 @@ from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.search.problems import Severity
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import SchemaError
-from metl_gui.workbench.exports import EXPORTS, Choices
 from metl_gui.workbench.exports.files import check_export, export, export_published
+from metl_gui.workbench.exports.format_spec import Choices
+from metl_gui.workbench.exports.formats import EXPORTS
 from metl_gui.workbench.exports.matrix import is_as_written
 from metl_gui.workbench.publishing.publication import publish
 from metl_gui.workbench.session import Workbench

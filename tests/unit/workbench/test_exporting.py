@@ -18,8 +18,9 @@ from metl_gui.engine.kernel import plan as plans
 from metl_gui.errors import ProjectError, UserError
 from metl_gui.registry.matrix_export import parse_export
 from metl_gui.workbench.comparison.merge import merge_files
-from metl_gui.workbench.exports import EXPORTS, Choices, Export, find_export
 from metl_gui.workbench.exports.files import export, export_published
+from metl_gui.workbench.exports.format_spec import Choices, Export
+from metl_gui.workbench.exports.formats import EXPORTS, find_export
 from metl_gui.workbench.exports.matrix import dusb_text, json_text, laid_out
 from metl_gui.workbench.exports.table import table_text
 from metl_gui.workbench.mapping.table import import_mapping

@@ -30,8 +30,8 @@ from metl_gui.store.creation import copy_file
 from metl_gui.workbench.addresses import find_block, find_schema, find_version
 from metl_gui.workbench.comparison.diff import compared
 from metl_gui.workbench.comparison.merge import merge_files
-from metl_gui.workbench.exports import find_export
 from metl_gui.workbench.exports.files import export
+from metl_gui.workbench.exports.formats import find_export
 from metl_gui.workbench.publishing.publication import publish
 from metl_gui.workbench.samples.kept_samples import include_samples, keep_message
 from metl_gui.workbench.session import Workbench

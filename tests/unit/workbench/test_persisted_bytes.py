@@ -36,7 +36,7 @@ from metl_gui.registry.postgres_types import MODE_SETTINGS, Modes, modes_of
 from metl_gui.workbench import atomic_files, user_folders
 from metl_gui.workbench import settings as project_settings
 from metl_gui.workbench.demo import sample
-from metl_gui.workbench.exports import EXPORTS
+from metl_gui.workbench.exports.formats import EXPORTS
 from metl_gui.workbench.exports.matrix import dusb_text, json_text, laid_out
 from metl_gui.workbench.importing import source_watch
 from metl_gui.workbench.profiles import kinds, saved_profiles

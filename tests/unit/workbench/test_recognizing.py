@@ -11,8 +11,8 @@ import pytest
 from metl_gui.core.progress import Watch
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import RunCancelled, SchemaError
-from metl_gui.workbench.exports import EXPORTS
 from metl_gui.workbench.exports.files import export
+from metl_gui.workbench.exports.formats import EXPORTS
 from metl_gui.workbench.importing import dropped_files
 from metl_gui.workbench.importing.dropped_files import Novelty, UnreadTable, likely_side, novelty, recognize
 from metl_gui.workbench.importing.schema_import import add_reading

@@ -14,8 +14,8 @@ from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import EditError, ProjectLockedError
 from metl_gui.store import edit_log, project_file
 from metl_gui.store.edit_log import RetentionPolicy
-from metl_gui.workbench.exports import EXPORTS
 from metl_gui.workbench.exports.files import export_published
+from metl_gui.workbench.exports.formats import EXPORTS
 from metl_gui.workbench.history.states import history
 from metl_gui.workbench.publishing.publication import live_state, publish
 from metl_gui.workbench.session import Workbench

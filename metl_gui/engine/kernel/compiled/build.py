@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import importlib.metadata
 import importlib.util
 import os
 import platform
@@ -48,6 +47,8 @@ def is_possible() -> bool:
 @cache
 def digest() -> str:
     """Return what tells one build from another: the sources, the compiler, Python and the machine."""
+    import importlib.metadata  # the window starts without it
+
     mixed = hashlib.sha256()
     for name, source in sorted(sources_of(resources.files(PACKAGE))):
         mixed.update(name.encode() + b"\0" + source + b"\0")

@@ -10,8 +10,9 @@ import pytest
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.progress import Watch
 from metl_gui.errors import ProjectError, RunCancelled, UserError
-from metl_gui.workbench.exports import EXPORTS, Choices
 from metl_gui.workbench.exports.files import export
+from metl_gui.workbench.exports.format_spec import Choices
+from metl_gui.workbench.exports.formats import EXPORTS
 from tests.unit.workbench.exports.odd_document import odd_document
 
 WHOLE = Choices(include_unconfirmed=True)

@@ -17,9 +17,9 @@ from metl_gui.core.progress import UNWATCHED
 from metl_gui.core.project.comments import block_subject
 from metl_gui.core.trees.nodes import Side
 from metl_gui.packaged import resources
-from metl_gui.workbench.exports import EXPORTS, Choices
 from metl_gui.workbench.exports.files import export, export_published
-from metl_gui.workbench.exports.format_spec import ProjectMetadata
+from metl_gui.workbench.exports.format_spec import Choices, ProjectMetadata
+from metl_gui.workbench.exports.formats import EXPORTS
 from metl_gui.workbench.exports.html_page import page
 from metl_gui.workbench.exports.html_parts import MOST_ATTRIBUTES, short, text
 from metl_gui.workbench.mapping.table import import_mapping

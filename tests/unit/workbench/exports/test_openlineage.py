@@ -9,8 +9,9 @@ import pytest
 
 from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.trees.nodes import Side
-from metl_gui.workbench.exports import EXPORTS, Choices
 from metl_gui.workbench.exports.files import export, export_published
+from metl_gui.workbench.exports.format_spec import Choices
+from metl_gui.workbench.exports.formats import EXPORTS
 from metl_gui.workbench.publishing.publication import publish
 from metl_gui.workbench.session import Workbench
 from tests.helpers.odd_names import HOSTILE

@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 
 from metl_gui.core.matrix.canonical import state_hash
 from metl_gui.core.trees.paths import escape
-from metl_gui.workbench.exports import EXPORTS
 from metl_gui.workbench.exports.files import export
+from metl_gui.workbench.exports.formats import EXPORTS
 from metl_gui.workbench.session import Workbench
 from tests.helpers.odd_documents import one_to_one
 from tests.helpers.odd_names import HOSTILE

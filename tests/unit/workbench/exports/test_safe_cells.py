@@ -15,8 +15,9 @@ from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.paths import escape
 from metl_gui.registry.tables.mapping_table import read_table
-from metl_gui.workbench.exports import EXPORTS, Choices
 from metl_gui.workbench.exports.files import export
+from metl_gui.workbench.exports.format_spec import Choices
+from metl_gui.workbench.exports.formats import EXPORTS
 from metl_gui.workbench.mapping.clipboard import plan_paste, snippet
 from metl_gui.workbench.mapping.table import MapMode, plan_mapping
 from tests.helpers.odd_documents import one_to_one

@@ -16,8 +16,9 @@ from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.trees.nodes import Side
 from metl_gui.core.trees.paths import escape
 from metl_gui.errors import UserError
-from metl_gui.workbench.exports import EXPORTS, Choices
 from metl_gui.workbench.exports.files import export
+from metl_gui.workbench.exports.format_spec import Choices
+from metl_gui.workbench.exports.formats import EXPORTS
 from metl_gui.workbench.exports.sql import LONGEST_NAMES
 from metl_gui.workbench.mapping.table import MapMode, import_mapping
 from metl_gui.workbench.session import Workbench

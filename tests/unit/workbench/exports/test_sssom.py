@@ -16,8 +16,9 @@ from metl_gui.core.progress import UNWATCHED
 from metl_gui.core.trees.nodes import Side
 from metl_gui.core.trees.paths import escape
 from metl_gui.errors import UserError
-from metl_gui.workbench.exports import EXPORTS, Choices
 from metl_gui.workbench.exports.files import export
+from metl_gui.workbench.exports.format_spec import Choices
+from metl_gui.workbench.exports.formats import EXPORTS
 from metl_gui.workbench.exports.sssom import COLUMNS, sssom_text
 from metl_gui.workbench.session import Workbench
 from tests.helpers.odd_names import HOSTILE

@@ -24,8 +24,10 @@ from metl_gui.core.trees.paths import escape
 from metl_gui.errors import EditError, SchemaError
 from metl_gui.registry.tables import workbook as sheets
 from metl_gui.registry.tables.mapping_table import SHEET, read_workbook
-from metl_gui.workbench.exports import EXPORTS, Choices, xlsx
+from metl_gui.workbench.exports import xlsx
 from metl_gui.workbench.exports.files import export, export_published
+from metl_gui.workbench.exports.format_spec import Choices
+from metl_gui.workbench.exports.formats import EXPORTS
 from metl_gui.workbench.exports.xlsx import workbook
 from metl_gui.workbench.mapping.table import MapMode, import_mapping, plan_mapping
 from metl_gui.workbench.publishing.publication import publish

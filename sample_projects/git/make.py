@@ -10,8 +10,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from metl_gui.core.trees.nodes import Side
-from metl_gui.workbench.exports import EXPORTS
 from metl_gui.workbench.exports.files import export_published
+from metl_gui.workbench.exports.formats import EXPORTS
 from metl_gui.workbench.importing.schema_import import import_sources
 from metl_gui.workbench.mapping.table import import_mapping
 from metl_gui.workbench.publishing.publication import publish

@@ -10,7 +10,7 @@ import time
 
 import shiboken6
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer
-from PySide6.QtWidgets import QApplication, QDockWidget, QStackedWidget, QWidget
+from PySide6.QtWidgets import QApplication, QStatusBar, QWidget
 
 from metl_gui.ui.theming import theme as themes
 
@@ -122,26 +122,22 @@ class Dresser(QObject):
 
 
 def _seen_and_tops(app: QApplication) -> tuple[list[QWidget], list[QWidget]]:
-    """Return what is dressed at once, and the windows, pages and docks that are hidden.
+    """Return what is dressed at once, and what is hidden, each with all that is in it.
 
-    What is hidden among what is seen is dressed with it: a status bar asks for the height of all that is in it.
+    What a status bar hides is dressed with it: it asks for the height of all that is in it.
     """
     seen: list[QWidget] = []
     tops: list[QWidget] = []
     look_at = app.topLevelWidgets()
     while look_at:
         widget = look_at.pop()
-        if not widget.isVisible() and _is_apart(widget):
+        if not widget.isVisible() and not isinstance(widget.parentWidget(), QStatusBar):
             tops.append(widget)
             continue
         if not widget.styleSheet():
             seen.append(widget)
         look_at += (child for child in _children(widget) if not child.isWindow())
     return seen, tops
-
-
-def _is_apart(widget: QWidget) -> bool:
-    return widget.isWindow() or isinstance(widget, QDockWidget) or isinstance(widget.parentWidget(), QStackedWidget)
 
 
 def _children(widget: QWidget) -> list[QWidget]:

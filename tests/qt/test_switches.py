@@ -258,6 +258,20 @@ def test_a_page_that_is_hidden_is_not_dressed_before_what_is_seen_is_painted(win
     assert words.font().pointSizeF() == before
 
 
+def test_what_a_page_that_is_seen_hides_is_dressed_once_it_is_shown(window: Window) -> None:
+    page_looks(window, 0)
+    words = DressedLabel(window.map)
+    words.setText("words")
+    words.ensurePolished()
+    before = words.sizeHint()
+    window.dressing.scale_to(200)
+    assert words.scales == []
+    assert words.sizeHint() == before
+    words.show()
+    assert words.scales == [2.0]
+    assert words.sizeHint().height() > 1.8 * before.height()
+
+
 def test_what_is_taken_out_of_a_hidden_page_before_its_turn_follows_a_switch_too(window: Window, qtbot: QtBot) -> None:
     page_looks(window, PAGES.index("Run"))
     words = DressedLabel(window.run_page)

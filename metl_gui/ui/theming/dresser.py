@@ -88,17 +88,21 @@ class Dresser(QObject):
         if event.type() is QEvent.Type.Show and isinstance(watched, QWidget):
             with themes.no_widget_goes():
                 self._dress_below(watched)
+                _tell_around([watched])
         return super().eventFilter(watched, event)
 
     def _go_on(self) -> None:
         """Dress some of what is hidden."""
         self._steps.setInterval(0)
         end = time.perf_counter() + _STEP_S
+        dressed: list[QWidget] = []
         with themes.no_widget_goes():
             while self._tops and time.perf_counter() < end:
                 top = self._tops.pop()
                 if shiboken6.isValid(top):
                     self._dress_below(top)
+                    dressed.append(top)
+            _tell_around(dressed)
         if not self._tops:  # what was put elsewhere meanwhile is below none of them
             self._tops = [widget for widget in self._waiting if shiboken6.isValid(widget)]
         if not self._tops:
@@ -116,9 +120,6 @@ class Dresser(QObject):
             QApplication.sendEvent(widget, QEvent(QEvent.Type.StyleChange))
         for widget in widgets:
             _follow(widget)
-        parent = top.parentWidget()
-        if parent is not None and not top.isWindow():
-            QApplication.sendEvent(parent, QEvent(QEvent.Type.StyleChange))  # it may ask for another size now
 
 
 def _seen_and_tops(app: QApplication) -> tuple[list[QWidget], list[QWidget]]:
@@ -138,6 +139,13 @@ def _seen_and_tops(app: QApplication) -> tuple[list[QWidget], list[QWidget]]:
             seen.append(widget)
         look_at += (child for child in _children(widget) if not child.isWindow())
     return seen, tops
+
+
+def _tell_around(dressed: list[QWidget]) -> None:
+    """Tell what is around some widgets, each once: they may ask for another size now."""
+    for parent in {top.parentWidget() for top in dressed if shiboken6.isValid(top) and not top.isWindow()}:
+        if parent is not None:
+            QApplication.sendEvent(parent, QEvent(QEvent.Type.StyleChange))
 
 
 def _children(widget: QWidget) -> list[QWidget]:

@@ -18,7 +18,7 @@ from metl_gui.warehouse.key_history import has_key
 from metl_gui.warehouse.plans.dimensions.member_plan import MemberTables, keys_of
 from metl_gui.warehouse.plans.histories.history_tables import history_table, sql_type
 from metl_gui.warehouse.plans.histories.replay_plan import REPLAYS, is_void
-from metl_gui.warehouse.plans.shapes.table_shapes import DimensionShape, FactShape, TableShapes, Value
+from metl_gui.warehouse.plans.shapes.table_shapes import ComputedColumn, DimensionShape, FactShape, TableShapes
 from metl_gui.warehouse.plans.statements import name, names
 
 MOST = 5_000
@@ -90,11 +90,11 @@ def read_key(
     )
 
 
-def declared_columns(shape: DimensionShape | FactShape) -> list[Value]:
+def declared_columns(shape: DimensionShape | FactShape) -> list[ComputedColumn]:
     """Return what is made of attributes: columns, lists, the event time of a fact, and what references look up."""
     found = [*shape.columns, *shape.lists]
     if isinstance(shape, FactShape) and shape.event_time:
-        found.append(Value("event_time", shape.event_time, "TIMESTAMPTZ", shape.event_time_uses))
+        found.append(ComputedColumn("event_time", shape.event_time, "TIMESTAMPTZ", shape.event_time_uses))
     for one in shape.references:
         found += (
             msgspec.structs.replace(value, name=f"{LOOKED_UP}{one.role}_{number}")

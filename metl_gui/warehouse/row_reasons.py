@@ -21,12 +21,12 @@ from metl_gui.warehouse.key_messages import LOOKED_UP, KeyMessages, declared_col
 from metl_gui.warehouse.plans.histories.history_tables import history_table
 from metl_gui.warehouse.plans.load_plan import referring_to
 from metl_gui.warehouse.plans.shapes.table_shapes import (
+    ComputedColumn,
     DimensionShape,
     FactShape,
     MemberShape,
     ReferenceShape,
     TableShapes,
-    Value,
 )
 from metl_gui.warehouse.plans.statements import name
 
@@ -254,7 +254,7 @@ def _referring(
 def _column(
     target: WarehouseTarget,
     shape: MemberShape,
-    column: Value,
+    column: ComputedColumn,
     value: Any,
     how: Mapping[str, str],
     origins: dict[int, MessageOrigin],

@@ -9,6 +9,7 @@ import numpy as np
 
 from metl_gui.core.trees.trees import Tree, TreeBase
 from metl_gui.ui.matrix.layout.content import PlaneContent
+from metl_gui.values import Value
 
 _ELSEWHERE = (Tree, TreeBase)
 """Parts of the document, which are there without a plane."""
@@ -43,6 +44,11 @@ def _arrays(value: object) -> Iterator[np.ndarray[tuple[int, ...], np.dtype[np.g
     elif isinstance(value, dict):
         for part in value.values():
             yield from _arrays(part)
-    elif is_dataclass(value) and not isinstance(value, _ELSEWHERE):
-        for part in vars(value).values():
-            yield from _arrays(part)
+    elif isinstance(value, _ELSEWHERE):
+        return
+    elif isinstance(value, Value):
+        for name in value.__struct_fields__:
+            yield from _arrays(getattr(value, name))
+        yield from _arrays(getattr(value, "__dict__", {}))  # what cached properties hold
+    elif is_dataclass(value):
+        yield from _arrays(vars(value))

@@ -172,7 +172,7 @@ INTERNAL: dict[str, tuple[type, ...]] = {
         table_shapes.PeriodicShape,
         table_shapes.ReferenceShape,
         table_shapes.TableShapes,
-        table_shapes.Value,
+        table_shapes.ComputedColumn,
         masked_models.TargetMasks,
     ),
 }

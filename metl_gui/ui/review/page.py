@@ -486,7 +486,7 @@ class ReviewPage(PanelPage):
         return self._comment_given.strip()
 
     def _clear_given_comment(self) -> None:
-        if self._comment_given and self.comment.text() == self._comment_given:
+        if self.isVisible() and self._comment_given and self.comment.text() == self._comment_given:
             self.comment.clear()
         self._comment_given = ""
 

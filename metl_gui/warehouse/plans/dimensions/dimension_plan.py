@@ -28,7 +28,7 @@ from metl_gui.warehouse.plans.dimensions.surrogate_keys import new_keys, number_
 from metl_gui.warehouse.plans.facts import fact_values
 from metl_gui.warehouse.plans.facts.missed_plan import again_table
 from metl_gui.warehouse.plans.histories.state_plan import FOREVER
-from metl_gui.warehouse.plans.shapes.table_shapes import DimensionShape, ReferenceShape, Value
+from metl_gui.warehouse.plans.shapes.table_shapes import ComputedColumn, DimensionShape, ReferenceShape
 from metl_gui.warehouse.plans.statements import Step, joined, name, names, temporary, text
 from metl_gui.warehouse.plans.write_plan import write_plan
 
@@ -53,7 +53,7 @@ def version_plan(shape: DimensionShape, dimensions: dict[str, DimensionShape]) -
     yield temporary(tables.wanted, _wanted(shape, keys, dimensions), f"Make the rows of {shape.table}")
 
 
-def _by_version(shape: DimensionShape) -> list[Value]:
+def _by_version(shape: DimensionShape) -> list[ComputedColumn]:
     return [one for one in shape.columns if one.history in (2, 6)]
 
 
@@ -118,7 +118,7 @@ _WHOLE = "ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING"
 class _Before:
     """The columns in which the last value before the current one that differed from it is found, query by query."""
 
-    def __init__(self, column: Value) -> None:
+    def __init__(self, column: ComputedColumn) -> None:
         self.column, self.name = column, name(column.name)
         self.value, self.at, self.before = (name(f"{prefix}{column.name}") for prefix in ("_v_", "_p_", "_q_"))
 

@@ -12,13 +12,13 @@ from metl_gui.core.warehouse_model import Bridge, Column, Dimension, Fact, Model
 from metl_gui.warehouse.plans.histories.history_tables import sql_type
 from metl_gui.warehouse.plans.shapes.conversions import converted
 from metl_gui.warehouse.plans.shapes.table_shapes import (
+    ComputedColumn,
     DimensionShape,
     FactShape,
     ListBridgeShape,
     ModelError,
     PairBridgeShape,
     ReferenceShape,
-    Value,
 )
 from metl_gui.warehouse.plans.statements import name
 
@@ -73,7 +73,7 @@ def check_bridge(one: Bridge, model: Model) -> None:
         raise ModelError("A dimension does not exist", f"{one.name} leads to {one.to}.", _EDIT)
 
 
-def owned_lists(model: Model, owner: Dimension | Fact, column_at: ColumnAt) -> tuple[Value, ...]:
+def owned_lists(model: Model, owner: Dimension | Fact, column_at: ColumnAt) -> tuple[ComputedColumn, ...]:
     """Return the columns of a load for the lists that rows of a table own, and for the weights of their elements.
 
     Raises:
@@ -91,7 +91,9 @@ def owned_lists(model: Model, owner: Dimension | Fact, column_at: ColumnAt) -> t
             for prefix, path in paths.items():
                 column = column_at(one.name, owner.entity, path)
                 found.append(
-                    Value(f"{prefix}{one.name}", name(column.name), sql_type(column.type), (column.name,), history)
+                    ComputedColumn(
+                        f"{prefix}{one.name}", name(column.name), sql_type(column.type), (column.name,), history
+                    )
                 )
     return tuple(found)
 
@@ -113,7 +115,7 @@ def list_bridge(
             text = f"{one.name} leads to {to.table}, whose business key has {len(to.key)} parts."
             raise ModelError("An element is one value", text, "Let it lead to a dimension with a key of one part.")
         sql, unfit = converted('e."_element"', "", to.key[0].declared)
-        reference = ReferenceShape(role, to.table, (Value(role, sql, to.key[0].type),), "durable")
+        reference = ReferenceShape(role, to.table, (ComputedColumn(role, sql, to.key[0].type),), "durable")
     return ListBridgeShape(
         table=one.name,
         owner=owner,

@@ -38,6 +38,7 @@ from metl_gui.warehouse.plans.shapes.bridge_shapes import (
 )
 from metl_gui.warehouse.plans.shapes.conversions import converted, finite, held_since, tried
 from metl_gui.warehouse.plans.shapes.table_shapes import (
+    ComputedColumn,
     DimensionShape,
     FactPeriodicShape,
     FactShape,
@@ -48,7 +49,6 @@ from metl_gui.warehouse.plans.shapes.table_shapes import (
     PeriodicShape,
     ReferenceShape,
     TableShapes,
-    Value,
 )
 from metl_gui.warehouse.plans.statements import WRITTEN_IN, name
 
@@ -214,13 +214,15 @@ class _Maker:
 
     def attribute(
         self, table: str, entity: str, path: str, type_: str = "", label: str = "", history: int = 1
-    ) -> Value:
+    ) -> ComputedColumn:
         column = self.column(table, entity, path)
         type_ = type_ or column.type
         sql, unfit = converted(name(column.name), column.type, type_)
-        return Value(label, sql, sql_type(type_), (column.name,), history, unfit)
+        return ComputedColumn(label, sql, sql_type(type_), (column.name,), history, unfit)
 
-    def expression(self, table: str, entity: str, text: str, type_: str, label: str = "", history: int = 1) -> Value:
+    def expression(
+        self, table: str, entity: str, text: str, type_: str, label: str = "", history: int = 1
+    ) -> ComputedColumn:
         """Return the value of a row expression, or of a path."""
         history_of = self.history(table, entity)
         if history_of.at_path(text) is not None:
@@ -236,9 +238,9 @@ class _Maker:
 
         sql = tried(self.parse(text).transform(in_columns)).sql(dialect=WRITTEN_IN)
         cast, unfit = converted(f"({sql})", "", type_ or "text")
-        return Value(label, cast, sql_type(type_ or "text"), tuple(dict.fromkeys(uses)), history, unfit)
+        return ComputedColumn(label, cast, sql_type(type_ or "text"), tuple(dict.fromkeys(uses)), history, unfit)
 
-    def value(self, table: str, entity: str, column: Column) -> Value:
+    def value(self, table: str, entity: str, column: Column) -> ComputedColumn:
         if column.expression:
             return self.expression(table, entity, column.expression, column.type, column.name, column.history)
         return self.attribute(table, entity, column.path, column.type, column.name, column.history)
@@ -314,7 +316,7 @@ class _Maker:
             negated=_negated(one, kept) if "reverse" in (one.on_correction, one.on_delete) else (),
         )
 
-    def milestones(self, one: Fact) -> tuple[list[Value], list[ReferenceShape]]:
+    def milestones(self, one: Fact) -> tuple[list[ComputedColumn], list[ReferenceShape]]:
         """Return the times of an accumulating snapshot as columns, and their days as references.
 
         Days are those of the first table of days; without one, a time has none unless it states a role.
@@ -331,13 +333,13 @@ class _Maker:
                 raise ModelError("There is no table of days", text, "Add one: {date: NAME, from: DAY, to: DAY}.")
         return times, days
 
-    def instant(self, one: Fact, path: str, label: str) -> Value:
+    def instant(self, one: Fact, path: str, label: str) -> ComputedColumn:
         """Return an attribute as a point in time, null for an infinite one; days begin, and local times are, in UTC."""
         value = self.attribute(one.name, one.entity, path, label=label)
         if value.type not in ("DATE", "TIMESTAMP"):
             value = self.attribute(one.name, one.entity, path, "instant", label)
         sql = finite(f"CAST({value.sql} AS TIMESTAMPTZ)")
-        return Value(label, sql, "TIMESTAMPTZ", value.uses, unfit=value.unfit)
+        return ComputedColumn(label, sql, "TIMESTAMPTZ", value.uses, unfit=value.unfit)
 
     def parent(self, one: Dimension, key: Sequence[KeyColumn]) -> ReferenceShape:
         """Return the reference of a dimension to itself; a parent is of the schema of its child."""
@@ -345,7 +347,7 @@ class _Maker:
         if len(own) != len(one.parent):
             text = f"parent of {one.name} names {len(one.parent)} attributes, its business key has {len(own)}."
             raise ModelError("A reference does not name the whole key", text, _EDIT)
-        schema = [Value(part.name, name("_k0"), part.type) for part in key if part.source == "_schema"]
+        schema = [ComputedColumn(part.name, name("_k0"), part.type) for part in key if part.source == "_schema"]
         values = [
             self.attribute(one.name, one.entity, path, part.declared, PARENT)
             for path, part in zip(one.parent, own, strict=True)
@@ -378,7 +380,7 @@ class _Maker:
         )
 
 
-def _junk(model: Model, fact: Fact, values: Sequence[Value]) -> tuple[JunkShape, ...]:
+def _junk(model: Model, fact: Fact, values: Sequence[ComputedColumn]) -> tuple[JunkShape, ...]:
     """Return the junk dimensions of a fact.
 
     Raises:
@@ -394,7 +396,7 @@ def _junk(model: Model, fact: Fact, values: Sequence[Value]) -> tuple[JunkShape,
     return tuple(JunkShape(table=one.name, columns=tuple(v for v in values if v.name in one.columns)) for one in found)
 
 
-def _negated(one: Fact, values: Sequence[Value]) -> tuple[str, ...]:
+def _negated(one: Fact, values: Sequence[ComputedColumn]) -> tuple[str, ...]:
     """Return the measures that add up: their sums are right once those of a reversal are negative."""
     adding = {measure.name for measure in one.measures if measure.additivity != "non-additive"}
     return tuple(v.name for v in values if v.name in adding and v.type.startswith(("DECIMAL", "DOUBLE")))

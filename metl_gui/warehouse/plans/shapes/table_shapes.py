@@ -15,7 +15,7 @@ class ModelError(UserError):
     """A model cannot be carried out on the histories."""
 
 
-class Value(msgspec.Struct, frozen=True):
+class ComputedColumn(msgspec.Struct, frozen=True):
     """A column of a table of the target.
 
     Args:
@@ -71,7 +71,7 @@ class ReferenceShape(msgspec.Struct, frozen=True):
 
     role: str
     dimension: str
-    on: tuple[Value, ...] = ()
+    on: tuple[ComputedColumn, ...] = ()
     as_of: str = "event"
     on_miss: str = "infer"
     date: Dates | TimesOfDay | None = None
@@ -119,8 +119,8 @@ class MemberShape(msgspec.Struct, frozen=True, kw_only=True):
     prefer: tuple[str, ...] = ()
     leading: str = ""
     references: tuple[ReferenceShape, ...] = ()
-    columns: tuple[Value, ...] = ()
-    lists: tuple[Value, ...] = ()
+    columns: tuple[ComputedColumn, ...] = ()
+    lists: tuple[ComputedColumn, ...] = ()
 
 
 class DimensionShape(MemberShape, frozen=True, kw_only=True):
@@ -173,7 +173,7 @@ class JunkShape(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     table: str
-    columns: tuple[Value, ...]
+    columns: tuple[ComputedColumn, ...]
 
     @property
     def key(self) -> str:
@@ -206,7 +206,7 @@ class FactShape(MemberShape, frozen=True, kw_only=True):
     observed: tuple[str, ...] | None = None
 
     @property
-    def own_columns(self) -> tuple[Value, ...]:
+    def own_columns(self) -> tuple[ComputedColumn, ...]:
         """Return its columns without those that junk dimensions take."""
         taken = {column.name for one in self.junk for column in one.columns}
         return tuple(one for one in self.columns if one.name not in taken)

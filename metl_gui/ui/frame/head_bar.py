@@ -124,7 +124,8 @@ class HeadBar(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Leave out what can be read elsewhere when there is no room for it."""
         super().resizeEvent(event)
-        self._fit()
+        if event.size().width() != event.oldSize().width():
+            self._fit()
 
     def show_live(self, words: str, short: str, tip: str) -> None:
         """Say what production uses; empty words while nothing is published.

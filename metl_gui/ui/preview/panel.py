@@ -51,6 +51,9 @@ class PreviewTools(QWidget):
     choice_wanted = Signal()
     paste_wanted = Signal()
 
+    measures_hidden = True
+    """It is as high as its buttons, of which all may be hidden: they are dressed with what is seen."""
+
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.count = _button("", "Choose a sample")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QEvent, QObject, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QWidget
 
@@ -12,6 +12,10 @@ from metl_gui.ui.theming.dresser import Dresser
 
 SCALES = (90, 100, 110, 125, 150, 175, 200)
 """Sizes of everything, in percent of the system's own."""
+
+
+_LAYOUTS = 3
+"""How often at most a layout makes what is around it another size: a bar, its window, the pages of the window."""
 
 
 def choose_theme(app: QApplication, settings: ViewSettings) -> None:
@@ -75,3 +79,10 @@ class ThemeController(QObject):
         choose_theme(app, self._settings)
         self._dresser.dress(app)
         self.dressed.emit()
+        _lay_out()
+
+
+def _lay_out() -> None:
+    """Give everything its place before it is painted: Qt would paint it in its old place first, and then once more."""
+    for _ in range(_LAYOUTS):
+        QApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest.value)

@@ -50,12 +50,9 @@ class Dresser(QObject):
             for widget in seen:
                 if self._waiting.pop(widget, False):
                     widget.setAttribute(_IS_POLISHED)
-            hidden = [widget for top in self._tops for widget in _with_all_below(top)]
-            before, self._waiting = self._waiting, {}
-            for widget in hidden:
-                self._waiting[widget] = before.get(widget, False) or widget.testAttribute(_IS_POLISHED)
-            for widget in seen:
-                self._waiting.pop(widget, None)  # a window of its own, below something hidden
+            before, at_once = self._waiting, set(seen)
+            hidden = [each for each in app.allWidgets() if each not in at_once and not each.styleSheet()]
+            self._waiting = {each: before.get(each, False) or each.testAttribute(_IS_POLISHED) for each in hidden}
             self._change_sheet(app, seen)
             for widget in self._tops:
                 widget.installEventFilter(self)
@@ -66,7 +63,8 @@ class Dresser(QObject):
     def _change_sheet(self, app: QApplication, seen: list[QWidget]) -> None:
         """Take the sheet off and put the other on, leaving out what is hidden, and telling what is seen once.
 
-        Qt leaves a widget as it is that was not polished, and does not tell one that has a style of its own.
+        Qt leaves a widget as it is that was not polished, and does not tell one that has a style of its own. What is
+        seen keeps what the sheet before gave it until the other gives the same anew.
         """
         keeper = QWidget()
         keeper.setStyleSheet("QWidget {}")  # with the last sheet Qt would forget what it changed in hidden widgets
@@ -74,11 +72,16 @@ class Dresser(QObject):
             widget.setAttribute(_HAS_OWN_STYLE)
             if is_dressed:
                 widget.setAttribute(_IS_POLISHED, False)
+        polished = [widget for widget in seen if widget.testAttribute(_IS_POLISHED)]
         for widget in seen:
             widget.setAttribute(_HAS_OWN_STYLE)
+        for widget in polished:
+            widget.setAttribute(_IS_POLISHED, False)
         themes.undress(app)
         for widget in seen:
             widget.setAttribute(_HAS_OWN_STYLE, False)
+        for widget in polished:
+            widget.setAttribute(_IS_POLISHED)
         themes.dress(app)
         for widget in self._waiting:
             widget.setAttribute(_HAS_OWN_STYLE, False)
@@ -125,20 +128,25 @@ class Dresser(QObject):
 def _seen_and_tops(app: QApplication) -> tuple[list[QWidget], list[QWidget]]:
     """Return what is dressed at once, and what is hidden, each with all that is in it.
 
-    What a status bar hides is dressed with it: it asks for the height of all that is in it.
+    What a status bar hides is dressed with it, as it asks for the height of all that is in it; so is what a widget
+    hides whose ``measures_hidden`` is set.
     """
     seen: list[QWidget] = []
     tops: list[QWidget] = []
     look_at = app.topLevelWidgets()
     while look_at:
         widget = look_at.pop()
-        if not widget.isVisible() and not isinstance(widget.parentWidget(), QStatusBar):
+        if not widget.isVisible() and not _is_measured(widget.parentWidget()):
             tops.append(widget)
             continue
         if not widget.styleSheet():
             seen.append(widget)
         look_at += (child for child in _children(widget) if not child.isWindow())
     return seen, tops
+
+
+def _is_measured(parent: QWidget | None) -> bool:
+    return isinstance(parent, QStatusBar) or getattr(parent, "measures_hidden", False)
 
 
 def _tell_around(dressed: list[QWidget]) -> None:
@@ -150,11 +158,6 @@ def _tell_around(dressed: list[QWidget]) -> None:
 
 def _children(widget: QWidget) -> list[QWidget]:
     return widget.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly)
-
-
-def _with_all_below(top: QWidget) -> list[QWidget]:
-    """Return a widget and what is in it, but for what has a style sheet of its own, to which Qt sees itself."""
-    return [widget for widget in (top, *top.findChildren(QWidget)) if not widget.styleSheet()]
 
 
 def _follow(widget: QWidget) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import builtins
 import gc
 import os
 import sys
@@ -16,15 +17,6 @@ from metl_gui.errors import SetupError, UserError
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QtMsgType
-
-_BEFORE_QT = (
-    "metl_gui.workbench.demo.first_steps",
-    "metl_gui.workbench.comparison.diff",
-    "metl_gui.workbench.mapping.todo",
-    "metl_gui.workbench.importing.dry_run",
-    "metl_gui.workbench.links.places",
-)
-"""Most of what the window needs of the rooms below; PySide reads the source of each module that is loaded after it."""
 
 _HINT = "Run metl doctor --fix, which names and installs the system libraries that Qt needs."
 
@@ -67,9 +59,8 @@ def run(project: Path | None = None, source: str = "", shows_live: bool = False,
     """
     check_display()
     gc.disable()  # what is loaded stays: to look for garbage among it meanwhile takes a tenth of the start
-    for name in _BEFORE_QT:
-        import_module(name)
     try:
+        load_qt()
         from PySide6.QtCore import qInstallMessageHandler
         from PySide6.QtWidgets import QApplication
 
@@ -101,6 +92,19 @@ def run(project: Path | None = None, source: str = "", shows_live: bool = False,
     else:
         window.projects.open_last()
     return int(app.exec())
+
+
+def load_qt() -> None:
+    """Load Qt, and keep Python's own way to load modules.
+
+    PySide's way reads the source of every module, a quarter of the time that the window's take: it looks for those that
+    want Qt's names spelled otherwise (``from __feature__ import``). There is none here.
+    """
+    own = builtins.__import__
+    try:
+        import_module("PySide6.QtCore")
+    finally:
+        builtins.__import__ = own
 
 
 def _last_words(kind: QtMsgType, _context: object, text: str) -> None:

@@ -18,6 +18,7 @@ from hypothesis import settings
 
 from metl_gui.engine.kernel.compiled import build
 from metl_gui.engine.spark import class_archive
+from metl_gui.threads import keep_libraries_from_threads
 from tests.helpers.leftovers import LeftoverGuard
 from tests.helpers.machine_code import kernel_cache
 from tests.helpers.skips import SkipGuard, is_strict
@@ -46,6 +47,7 @@ def pytest_configure(config: pytest.Config) -> None:
     # Hundreds of programs of ours are started: each module is compiled once for all of them.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False
+    keep_libraries_from_threads()  # of tests' own programs too
     # A shell lets programs in its background ignore Ctrl+C, and what they start too; tests press it.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     # Machine code takes a core for minutes: it is made once for all tests, whatever folders they name for the rest. So

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Sequence
 
 from metl_gui import __version__
+from metl_gui.threads import keep_libraries_from_threads
 
 _DESCRIPTION = "Map changing microservice schemas to one canonical data model and run the mapping on Spark."
 _EXIT_CODES = """\
@@ -25,6 +26,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         argv: the arguments after the program's name; by default those of this process, which ends with the command.
     """
     _open_closed_streams()
+    keep_libraries_from_threads()
     ends_process = argv is None
     try:
         return _run(argv, ends_process=ends_process)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from metl_gui import __version__
 from metl_gui.errors import SetupError, UserError
+from metl_gui.threads import keep_libraries_from_threads
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QtMsgType
@@ -27,6 +28,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Args:
         argv: the arguments after the program's name; by default those of this process.
     """
+    keep_libraries_from_threads()
     arguments = _parser().parse_args(argv)
     from metl_gui.workbench.user_folders import close_to_others
 

@@ -11,6 +11,7 @@ import hashlib
 import os
 import signal
 import sys
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -74,6 +75,16 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     """Leave out what the fast tests are not: to load it, and Spark for it, takes seconds."""
     is_other = collection_path.parent == _HERE and collection_path.name in _SHARE_SERVERS
     return True if is_other and config.option.markexpr == "fast" else None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None]:
+    """Keep the collector of garbage from going again and again through what is loaded for the tests: all of it stays."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 def pytest_collection_finish() -> None:

@@ -22,6 +22,7 @@ from metl_gui.engine.spark import class_archive
 from metl_gui.threads import keep_libraries_from_threads
 from tests.helpers.leftovers import LeftoverGuard
 from tests.helpers.machine_code import kernel_cache
+from tests.helpers.memory_folder import write_in_memory
 from tests.helpers.skips import SkipGuard, is_strict
 
 pytest_plugins = ["pytester", "tests.compatibility.fixtures", "tests.helpers.spark_fixtures"]
@@ -48,6 +49,7 @@ def pytest_configure(config: pytest.Config) -> None:
     # Hundreds of programs of ours are started: each module is compiled once for all of them.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False
+    write_in_memory()
     keep_libraries_from_threads()  # of tests' own programs too
     # A shell lets programs in its background ignore Ctrl+C, and what they start too; tests press it.
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -79,7 +81,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None]:
-    """Keep the collector of garbage from going again and again through what is loaded for the tests: all of it stays."""
+    """Keep the collector of garbage from going again and again through what is loaded: all of it stays."""
     gc.disable()
     try:
         yield

@@ -11,7 +11,6 @@ import sys
 from collections.abc import Sequence
 
 from metl_gui import __version__
-from metl_gui.threads import keep_libraries_from_threads
 
 _DESCRIPTION = "Map changing microservice schemas to one canonical data model and run the mapping on Spark."
 _EXIT_CODES = """\
@@ -26,7 +25,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         argv: the arguments after the program's name; by default those of this process, which ends with the command.
     """
     _open_closed_streams()
-    keep_libraries_from_threads()
     ends_process = argv is None
     try:
         return _run(argv, ends_process=ends_process)
@@ -41,7 +39,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(argv: Sequence[str] | None, *, ends_process: bool) -> int:
     from metl_gui.cli.commands import finished
     from metl_gui.cli.output import Output, PlainFormatter
+    from metl_gui.threads import keep_libraries_from_threads
 
+    keep_libraries_from_threads()
     if isinstance(sys.stdout, io.TextIOWrapper):
         # A file name that is not UTF-8 must not break the output; written like this it is also valid JSON.
         sys.stdout.reconfigure(errors="backslashreplace")

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
@@ -306,6 +307,7 @@ def _retyped(target: WarehouseTarget, what: str, stored: Mapping[str, str], want
         yield column
 
 
+@lru_cache(maxsize=256)
 def _known(type_: str) -> str:
     return exp.DataType.build(type_, dialect=WRITTEN_IN).sql(WRITTEN_IN)
 

@@ -19,7 +19,7 @@ from metl_gui.warehouse.attribute_changes import (
 from metl_gui.warehouse.databases.target import TargetError, WarehouseTarget
 from metl_gui.warehouse.plans.access_plan import declared
 from metl_gui.warehouse.plans.dimensions.dimension_tables import members_table, versions_table
-from metl_gui.warehouse.plans.load_plan import create_histories, create_own, create_tables, drop_tables
+from metl_gui.warehouse.plans.load_plan import create_own, create_tables, drop_tables
 from metl_gui.warehouse.plans.shapes.table_shapes import TableShapes
 from metl_gui.warehouse.plans.statements import Step, name
 from metl_gui.warehouse.target_masks import check_masks, remember_masks
@@ -89,8 +89,9 @@ class TargetModel:
             TargetError: it is somebody else's, or made by another model.
         """
         if not self.target.has_table("metl_loads"):
-            self.steps([*create_own(), *create_histories(self.shapes.histories.values()), *create_tables(self.shapes)])
+            self.steps([*create_own(), *create_tables(self.shapes)])
             self._remember()
+            # Which makes the histories, too.
             return follow_attributes(self.target, self.shapes.histories.values(), {})
         known, model = self._known(is_rebuilt=False)
         widened = widened_entities(model, self.shapes.model)

@@ -82,7 +82,7 @@ def names(columns: Iterable[str], of: str = "") -> str:
 
 def text(value: str) -> str:
     """Return a literal."""
-    return exp.Literal.string(value).sql(dialect=WRITTEN_IN)
+    return exp.Literal.string(value).sql(dialect=WRITTEN_IN, copy=False)
 
 
 def retype_column(table: str, column: str, type_: str, value: str) -> str:

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
+import os
 import re
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -35,6 +41,7 @@ from metl_gui.workbench.loads.warehouse_loads import (
 from metl_gui.workbench.runs.mapping_run import RunRequest, run_mapping
 from metl_gui.workbench.session import Workbench
 from metl_gui.workbench.warehouse.models import set_values
+from tests.helpers.killing import below, module
 from tests.helpers.run_requests import run_request
 
 
@@ -140,6 +147,31 @@ def test_messages_in_parquet_become_the_warehouse_that_lines_of_json_do(
     assert (again.appended, again.repeated) == (0, typed.load.messages)
     assert typed.run.report.by_version == json_lines.run.report.by_version
     assert typed.run.report.by_entity == json_lines.run.report.by_entity
+
+
+def test_a_load_of_parquet_that_is_killed_while_it_stages_leaves_nothing_and_is_done_again(
+    sample: SampleFolder, spark: SparkProcess, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(home / "data"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(home / "cache"))
+    path = tmp_path / "fx.duckdb"
+    with Workbench.open(sample.project) as workbench:
+        asked = run_request(str(sample.messages), str(tmp_path / "messages"), format="parquet")
+        source = run_mapping(workbench, asked, spark).report.outputs
+    before = {*home.rglob("*.parquet")}
+    command = ["warehouse", "load", str(sample.project), "--source", source, "--target", f"duckdb:{path}"]
+    with subprocess.Popen([sys.executable, "-m", module("metl_gui.cli.main"), *command]) as loading:
+        while loading.poll() is None and before.issuperset(home.rglob("*.parquet")):
+            time.sleep(0.002)
+        for process_id in (loading.pid, *below(loading.pid)):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process_id, signal.SIGKILL)
+    assert loading.returncode == -signal.SIGKILL
+    assert not path.exists()
+    with Workbench.open(sample.project) as workbench:
+        done = load(workbench, spark, Path(source), f"duckdb:{path}", is_messages=True).load
+        assert done.messages == done.appended > 2000
+        assert audit_warehouse(workbench, f"duckdb:{path}").problems == ()
 
 
 def test_an_audit_finds_what_was_changed_by_hand_and_a_rebuild_mends_it(

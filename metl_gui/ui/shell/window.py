@@ -146,6 +146,21 @@ class Window(QMainWindow):
         self.imports = ImportCommands(self.context)
         self.drops = DropController(self.context, self.imports)
         self.upkeep = Maintenance(self.project, self.jobs, self)
+        self.is_busy = False
+        self._warms_up = warms_up
+        self._make_pages()
+        self._make_controllers()
+        self._layout = WindowLayout(self)
+        self._build()
+        self.everywhere = SearchBox(self.context, self.head.search, self.commands.palette_entries)
+        self._connect()
+        self._join_controllers()
+        self._show_keys()
+        self.facts.show_none()
+        self._layout.restore()
+
+    def _make_pages(self) -> None:
+        """Make what is seen, with what belongs to one page alone."""
         self.map = MapPage(self.project, self.selection, self.settings, self.jobs)
         self.preview = PreviewController(self.map, self.project, self.selection, self.jobs, self.settings)
         self.lists = ListDocks(self.map, self.map.block_dock, self.project, self.selection, self.jobs, self.settings)
@@ -160,7 +175,9 @@ class Window(QMainWindow):
         self.start, self.opening_page = StartPage(), OpeningPage()
         self.head, self.status = HeadBar(), StatusBar()
         self.stack = QStackedWidget()
-        self.is_busy = False
+
+    def _make_controllers(self) -> None:
+        """Make what acts on several pages."""
         self.history = HistoryController(self.context, self.map)
         for ended in (self.spark.ended, self.spark.loaded):
             ended.connect(self.history.read_runs)
@@ -177,15 +194,6 @@ class Window(QMainWindow):
         )
         self.leaving = ShutdownController(self)
         self.review.take_keys(self.actions_table[id_] for id_ in CARD_KEYS)
-        self._warms_up = warms_up
-        self._layout = WindowLayout(self)
-        self._build()
-        self.everywhere = SearchBox(self.context, self.head.search, self.commands.palette_entries)
-        self._connect()
-        self._join_controllers()
-        self._show_keys()
-        self.facts.show_none()
-        self._layout.restore()
 
     # pages
 

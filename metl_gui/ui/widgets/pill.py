@@ -94,9 +94,15 @@ class KeyButton(QPushButton):
         self.setProperty("kind", kind)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self._height = 28
-        self._is_told = False
-        self.toggled.connect(self._tell_toggle)
+        self._is_told = self._hears_toggles = False
         self.setFixedHeight(themes.px(self._height))
+
+    def setCheckable(self, is_checkable: bool) -> None:
+        """Be one that can be checked; few are, and to hear of it took a third of the time of making a button."""
+        if is_checkable and not self._hears_toggles:
+            self._hears_toggles = True
+            self.toggled.connect(self._tell_toggle)
+        super().setCheckable(is_checkable)
 
     def setChecked(self, is_checked: bool) -> None:
         """Check it for the program, which is no click."""

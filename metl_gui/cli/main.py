@@ -39,9 +39,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(argv: Sequence[str] | None, *, ends_process: bool) -> int:
     from metl_gui.cli.commands import finished
     from metl_gui.cli.output import Output, PlainFormatter
-    from metl_gui.threads import keep_libraries_from_threads
 
-    keep_libraries_from_threads()
+    if ends_process:
+        from metl_gui.threads import keep_libraries_from_threads
+
+        keep_libraries_from_threads()
     if isinstance(sys.stdout, io.TextIOWrapper):
         # A file name that is not UTF-8 must not break the output; written like this it is also valid JSON.
         sys.stdout.reconfigure(errors="backslashreplace")

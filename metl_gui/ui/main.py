@@ -26,9 +26,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Open the window and return the program's exit code.
 
     Args:
-        argv: the arguments after the program's name; by default those of this process.
+        argv: the arguments after the program's name; by default those of this process, which is its own then.
     """
-    keep_libraries_from_threads()
+    if argv is None:
+        keep_libraries_from_threads()
     arguments = _parser().parse_args(argv)
     from metl_gui.workbench.user_folders import close_to_others
 

@@ -30,7 +30,8 @@ def main(project: Path) -> int:
     _after_show(lambda: _watch(note))
     from metl_gui.ui.main import main as program
 
-    code = program([str(project)])
+    sys.argv[1:] = [str(project)]
+    code = program()
     sys.stdout.write(json.dumps(found) + "\n")
     sys.stdout.flush()
     return code

@@ -90,6 +90,7 @@ OWN_PROCESSES = {
     "engine/sessions/local.py": "puts back what stood there as soon as Java is started",
     "engine/spark/archive_entrance.py": "is in a Python worker of Spark, which has no other work",
     "engine/tasks/worker_daemon.py": "is the process that Python workers are forked from, before it loads anything",
+    "threads.py": "is called by programs that were started as such, before they load anything",
 }
 
 

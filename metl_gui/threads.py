@@ -8,10 +8,7 @@ from __future__ import annotations
 
 import os
 
-_KEPT_FROM_THREADS = {"OPENBLAS_NUM_THREADS": "1"}
-
 
 def keep_libraries_from_threads() -> None:
     """Have them start none; a number that the environment names stays. To be called before they are loaded."""
-    for name, value in _KEPT_FROM_THREADS.items():
-        os.environ.setdefault(name, value)
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -7,7 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QEvent, QObject, QRect, QSize, Qt
+from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QImage, QPainter
 from PySide6.QtWidgets import (
     QApplication,
@@ -33,21 +33,9 @@ from metl_gui.ui.widgets.choice import ThemedComboBox
 from metl_gui.ui.widgets.fitted_dialog import LEAST_PX, FittedDialog
 from metl_gui.ui.widgets.table import ScaledTable
 from metl_gui.ui.widgets.tree import paint_branch
+from tests.flows.windows import Painted
 
 _HIDDEN = [number for number, page in enumerate(PAGES) if page != "Map"]
-
-
-class Paintings(QObject):
-    """Counts how often a widget is painted."""
-
-    def __init__(self, widget: QWidget) -> None:
-        super().__init__(widget)
-        self.count = 0
-        widget.installEventFilter(self)
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802 - Qt decides its name
-        self.count += event.type() is QEvent.Type.Paint
-        return super().eventFilter(watched, event)
 
 
 def page_looks(window: Window, number: int) -> QImage:
@@ -263,12 +251,12 @@ def test_a_page_that_is_seen_looks_after_a_switch_as_if_it_had_been_dressed_anew
 
 def test_what_is_seen_is_painted_once_at_another_size(window: Window) -> None:
     page_looks(window, 0)
-    paintings = Paintings(window.head)
+    painted = Painted(window.head)
     window.dressing.scale_to(125)
     for _ in range(3):
         QApplication.sendPostedEvents()
         QApplication.processEvents()
-    assert paintings.count == 1
+    assert painted.count == 1
 
 
 def test_what_is_hidden_follows_a_switch_without_being_shown(window: Window, qtbot: QtBot) -> None:

@@ -10,6 +10,7 @@ import contextlib
 import json
 import os
 import pwd
+import random
 import secrets
 import shutil
 import signal
@@ -95,14 +96,33 @@ HOST = "127.0.0.1"
 _LOOK_SECONDS = 0.05
 _SAID_LINES = 12
 _TRIES = 3
+_FIRST_PORT = 10_000
+_PORT_TRIES = 100
+_USUAL_START = 32_768
+_GIVEN_PORTS = Path("/proc/sys/net/ipv4/ip_local_port_range")
 _PORT_TAKEN = ("Address already in use", "BindException", "could not bind")
 
 
 def free_port() -> int:
-    """Find a port of this computer that nobody listens at."""
+    """Find a port of this computer that nobody listens at.
+
+    It is below those that the system gives to whoever connects: one of them could take it while its server restarts.
+    """
+    for port in random.sample(range(_FIRST_PORT, _given_ports_start()), _PORT_TRIES):
+        with socket.socket() as found, contextlib.suppress(OSError):
+            found.bind((HOST, port))
+            return port
     with socket.socket() as found:
         found.bind((HOST, 0))
         return int(found.getsockname()[1])
+
+
+def _given_ports_start() -> int:
+    """Return the first port that the system gives away by itself."""
+    try:
+        return max(int(_GIVEN_PORTS.read_text("ascii").split()[0]), _FIRST_PORT + _PORT_TRIES)
+    except (OSError, ValueError, IndexError):
+        return _USUAL_START
 
 
 def listens(port: int) -> bool:

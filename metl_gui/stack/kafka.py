@@ -87,6 +87,12 @@ class KafkaBroker(JavaServer):
         return f"kafka://{self.bootstrap}/{topics}"
 
     @property
+    def _client_ports(self) -> list[int]:
+        """The ports of all ways in: settings may name further ones."""
+        ways = self.settings.get("advertised.listeners", "")
+        return [int(way.rpartition(":")[2]) for way in ways.split(",")] if ways else [self.port]
+
+    @property
     def _properties(self) -> Path:
         return self.folder / "server.properties"
 
@@ -141,4 +147,5 @@ class KafkaBroker(JavaServer):
     def _answers(self) -> bool:
         from metl_gui.engine.kafka.clients import has_brokers
 
-        return listens(self.port) and has_brokers(self.servers)
+        # Each way in is opened by itself, and one whose port is taken ends the broker after others answered.
+        return all(map(listens, self._client_ports)) and has_brokers(self.servers)

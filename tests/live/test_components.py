@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -17,10 +18,11 @@ from confluent_kafka import Consumer, Producer
 from metl_gui.errors import SetupError
 from metl_gui.stack import guard
 from metl_gui.stack.apicurio import ApicurioRegistry
-from metl_gui.stack.component import ask
+from metl_gui.stack.component import HOST, ask, listens
 from metl_gui.stack.guard import is_stopped
 from metl_gui.stack.kafka import KafkaBroker
 from metl_gui.stack.postgres import PostgresServer, SqlSession
+from tests.helpers.ways_in import WaysIn
 from tests.live.conftest import WatchTables
 
 pytestmark = pytest.mark.live
@@ -76,6 +78,16 @@ def test_a_broker_that_was_killed_has_its_records_when_it_is_back(kafka: KafkaBr
     assert kafka.bootstrap == bootstrap
     write(kafka, own_name, b"after")
     assert {value for _, value in read(kafka, own_name, 2)} == {b"before", b"after"}
+
+
+def test_a_broker_is_not_up_where_somebody_holds_one_of_its_ways_in(tmp_path: Path) -> None:
+    ways_in = WaysIn.find(tmp_path)
+    broker = ways_in.broker()
+    with socket.create_server((HOST, ways_in.both)), pytest.raises(SetupError, match="Kafka does not start"):
+        broker.start()
+    assert not broker.is_alive
+    with broker:
+        assert all(map(listens, (ways_in.clear, ways_in.login, ways_in.safe, ways_in.company, ways_in.both)))
 
 
 def test_a_paused_broker_answers_nobody_and_a_record_sent_meanwhile_arrives_once_it_goes_on(

@@ -359,7 +359,6 @@ class Window(QMainWindow):
         self.opening.ended.connect(self._opening_ended)
         self.opening_page.cancel_wanted.connect(self.opening.cancel)
         self.actions_table.keymap.changed.connect(self._show_keys)
-        self.dressing.dressed.connect(self._dressed)
         self.upkeep.failed.connect(self._tell_failed)
 
     def _join_controllers(self) -> None:
@@ -502,9 +501,6 @@ class Window(QMainWindow):
         self.history.banner.show_keys(keys)
         self.map.empty.show_keys(keys)
         self.review.show_keys(keys)
-
-    def _dressed(self) -> None:
-        self.actions_table.refresh()
 
     def _show_busy(self, is_busy: bool) -> None:
         self.is_busy = is_busy

@@ -7,10 +7,13 @@ later, so they are taken out of its walk by the two attributes that it asks for 
 from __future__ import annotations
 
 import time
+from collections import deque
+from collections.abc import Iterable
+from itertools import compress, repeat
 
 import shiboken6
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer
-from PySide6.QtWidgets import QApplication, QStatusBar, QWidget
+from PySide6.QtWidgets import QApplication, QMainWindow, QScrollArea, QStatusBar, QWidget
 
 from metl_gui.ui.theming import theme as themes
 
@@ -19,6 +22,9 @@ _PAUSE_MS = 100
 
 _STEP_S = 0.008
 """After which no further page, dock or window is begun at a stretch; each is dressed as a whole."""
+
+_MEASURING = (QMainWindow, QScrollArea)
+"""What measures all that is in it when it hears of another style; it is told last, when that has its sizes."""
 
 _IS_POLISHED = Qt.WidgetAttribute.WA_WState_Polished
 _HAS_OWN_STYLE = Qt.WidgetAttribute.WA_SetStyle
@@ -68,23 +74,18 @@ class Dresser(QObject):
         """
         keeper = QWidget()
         keeper.setStyleSheet("QWidget {}")  # with the last sheet Qt would forget what it changed in hidden widgets
-        for widget, is_dressed in self._waiting.items():
-            widget.setAttribute(_HAS_OWN_STYLE)
-            if is_dressed:
-                widget.setAttribute(_IS_POLISHED, False)
+        hidden, last = list(self._waiting), [widget for widget in seen if isinstance(widget, _MEASURING)]
         polished = [widget for widget in seen if widget.testAttribute(_IS_POLISHED)]
-        for widget in seen:
-            widget.setAttribute(_HAS_OWN_STYLE)
-        for widget in polished:
-            widget.setAttribute(_IS_POLISHED, False)
+        _mark([*hidden, *seen], _HAS_OWN_STYLE)
+        _mark([*compress(hidden, self._waiting.values()), *polished], _IS_POLISHED, False)
         themes.undress(app)
-        for widget in seen:
-            widget.setAttribute(_HAS_OWN_STYLE, False)
-        for widget in polished:
-            widget.setAttribute(_IS_POLISHED)
+        _mark([widget for widget in seen if not isinstance(widget, _MEASURING)], _HAS_OWN_STYLE, False)
+        _mark(polished, _IS_POLISHED)
         themes.dress(app)
-        for widget in self._waiting:
-            widget.setAttribute(_HAS_OWN_STYLE, False)
+        _mark([*hidden, *last], _HAS_OWN_STYLE, False)
+        for widget in last:
+            QApplication.sendEvent(widget, QEvent(QEvent.Type.StyleChange))
+            widget.update()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Dress what is shown now."""
@@ -134,19 +135,24 @@ def _seen_and_tops(app: QApplication) -> tuple[list[QWidget], list[QWidget]]:
     seen: list[QWidget] = []
     tops: list[QWidget] = []
     look_at = app.topLevelWidgets()
+    measured: set[QWidget] = set()
     while look_at:
         widget = look_at.pop()
-        if not widget.isVisible() and not _is_measured(widget.parentWidget()):
+        if not widget.isVisible() and widget not in measured:
             tops.append(widget)
             continue
         if not widget.styleSheet():
             seen.append(widget)
-        look_at += (child for child in _children(widget) if not child.isWindow())
+        below = [child for child in _children(widget) if not child.isWindow()]
+        look_at += below
+        if isinstance(widget, QStatusBar) or getattr(type(widget), "measures_hidden", False):
+            measured.update(below)
     return seen, tops
 
 
-def _is_measured(parent: QWidget | None) -> bool:
-    return isinstance(parent, QStatusBar) or getattr(parent, "measures_hidden", False)
+def _mark(widgets: Iterable[QWidget], attribute: Qt.WidgetAttribute, is_on: bool = True) -> None:
+    """Set an attribute of thousands of widgets; a loop that calls their methods takes half as long again."""
+    deque(map(QWidget.setAttribute, widgets, repeat(attribute), repeat(is_on)), maxlen=0)
 
 
 def _tell_around(dressed: list[QWidget]) -> None:
@@ -161,5 +167,6 @@ def _children(widget: QWidget) -> list[QWidget]:
 
 
 def _follow(widget: QWidget) -> None:
-    if hasattr(widget, "dress"):
-        widget.dress()
+    dress = getattr(type(widget), "dress", None)  # a widget itself is asked by PySide for names of its class in Qt, too
+    if dress is not None:
+        dress(widget)

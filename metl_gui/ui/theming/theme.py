@@ -295,9 +295,13 @@ def style_sheet(theme: Theme, font: QFont) -> str:
     names["mono"] = mono().family()
     names |= {name: (resources() / "themes" / f"{name}-{theme.name}.svg").as_posix() for name in _DRAWINGS}
     names |= _round_sizes()
+    return _template(scale()).substitute({name.replace("-", "_"): text for name, text in names.items()})
+
+
+@cache
+def _template(scale: float) -> string.Template:
     sheet = (resources() / "themes" / "window.qss").read_text("utf-8")
-    scaled_sheet = _PIXELS.sub(lambda found: f"{px(int(found[1]))}px", sheet)
-    return string.Template(scaled_sheet).substitute({name.replace("-", "_"): text for name, text in names.items()})
+    return string.Template(_PIXELS.sub(lambda found: f"{round(int(found[1]) * scale)}px", sheet))
 
 
 def _round_sizes() -> dict[str, str]:

@@ -4,7 +4,8 @@ What values are follows from the plan, as in typed columns: a number or a text i
 plan for this lists every version of every entity (``mapping.plan_compiler.staging_plan``). A message is staged, set
 aside by itself, or skipped where its entity has no history.
 
-Cost: one pass over the text of a message, one over its payload; then whole columns are read at once.
+Cost: one pass of machine code over the text of a message as METL writes it (``written_messages``); of others one over
+the text and one over the payload. Then whole columns are read at once.
 
 Source: docs/reference/message.md.
 """
@@ -12,78 +13,42 @@ Source: docs/reference/message.md.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain, compress, repeat
-from operator import add, attrgetter
-from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, cast
+from itertools import chain
+from operator import attrgetter
+from typing import Any, NamedTuple, TypeAlias
 
-import msgspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from msgspec import Meta, Raw
-from numpy.typing import NDArray
+from msgspec import Raw
 
 from metl_gui.core.dimensional.histories import EntityHistory
 from metl_gui.core.dimensional.loads.mask_key import MaskKey
 from metl_gui.core.runs.report import Tally
-from metl_gui.engine.kernel.message_records import MessageRecords, RecordBatch, distinct
+from metl_gui.engine.kernel.message_layout import MessageKind
+from metl_gui.engine.kernel.message_records import RecordBatch, distinct
 from metl_gui.engine.kernel.outcomes import SetAside, error_row
 from metl_gui.engine.kernel.plan import EntityPlan, Plan, version_name
 from metl_gui.engine.sinks.typed_rows import read_each, refusal
+from metl_gui.engine.staging.canonical_messages import BatchMessages, CanonicalMessage, read_batch
+from metl_gui.engine.staging.history_rows import HistoryRows
 from metl_gui.engine.staging.payloads import PayloadReader, Payloads
 from metl_gui.engine.staging.rows import TIME_COLUMNS, MessageHeads, staged_rows
+from metl_gui.engine.staging.written_messages import TREE_CODE, WrittenMessages
 from metl_gui.errors import RecordError
-from metl_gui.formats.json_text import DEPTH_LIMIT, NULL, check, malformed
+from metl_gui.formats.json_text import NULL, malformed
 from metl_gui.formats.record_kind import RecordKind
-from metl_gui.values import Value
 
 Array: TypeAlias = "pa.Array[Any]"
 OTHER_ENTITY = "other_entity"
 """What messages of an entity without a history are counted as."""
 
-_Number: TypeAlias = Annotated[int, Meta(ge=0, le=(1 << 63) - 1)]
-_NULL = Raw(NULL)
-
-
-class CanonicalSource(msgspec.Struct, frozen=True, gc=False):
-    """What a message says of its source; messages of 0.1 end with the origin."""
-
-    schema: str
-    version: str | None = None
-    position: str | None = None
-    origin: Raw = _NULL
-    committed_at_ms: Raw = _NULL
-    snapshot: bool | None = None
-    old_key: Raw = _NULL
-    publication: _Number | None = None
-
-
-class CanonicalMessage(msgspec.Struct, frozen=True, gc=False):
-    """A message, its objects unread."""
-
-    entity: str
-    version: str | None
-    state: _Number
-    op: Literal["c", "r", "u", "d", "t"]
-    source: CanonicalSource
-    key: Raw = _NULL
-    ts_ms: Raw = _NULL
-    payload: Raw = Raw(b"{}")
-    unchanged: tuple[str, ...] = ()
-
-
 _NO_PAYLOAD = "no canonical message: its payload is no object of its attributes"
-_message = msgspec.json.Decoder(CanonicalMessage).decode
-_lines = msgspec.json.Decoder(CanonicalMessage).decode_lines
 _place_of = attrgetter("entity", "version")
 _version_of = attrgetter("source.schema", "source.version")
-_FEW = 16
-"""So many texts are read one by one."""
-
-_UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 
 @dataclass(slots=True)
@@ -107,23 +72,6 @@ class _Refused(NamedTuple):
     error: RecordError
     schema: str = ""
     version: str = ""
-
-
-class _Messages(Value):
-    """Messages of a batch, and which records they were.
-
-    Args:
-        records, messages: one for each.
-        others: records that are no message, with the reason; ``None`` for one without a value.
-    """
-
-    records: Sequence[int]
-    messages: Sequence[CanonicalMessage]
-    others: Mapping[int, RecordError | None] = msgspec.field(default_factory=dict)
-
-    def chosen(self, is_chosen: NDArray[np.bool_]) -> _Messages:
-        """Return some of the messages."""
-        return _Messages(list(compress(self.records, is_chosen)), list(compress(self.messages, is_chosen)))
 
 
 class Stager:
@@ -153,7 +101,13 @@ class Stager:
 
 
 class MessageStager(Stager):
-    """Makes rows of histories of canonical messages; the arguments are those of any ``Stager``."""
+    """Makes rows of histories of canonical messages; the arguments are those of any ``Stager``.
+
+    Attributes:
+        tree_code: finds layouts of messages by machine code.
+    """
+
+    tree_code = TREE_CODE
 
     @cached_property
     def _staged(self) -> set[tuple[str, str]]:
@@ -163,13 +117,37 @@ class MessageStager(Stager):
     def _payloads(self) -> dict[tuple[str, str], PayloadReader]:
         return {}
 
+    @cached_property
+    def _written(self) -> WrittenMessages:
+        def rows_of(plan: EntityPlan) -> HistoryRows:
+            return HistoryRows(plan, self._histories[plan.entity], self.mask_key, self._number_of)
+
+        return WrittenMessages(self._plans, self._histories, rows_of, OTHER_ENTITY, self.tree_code)
+
+    def _number_of(self, kind: MessageKind) -> int:
+        return self._publication_of(kind.publication, kind.state)
+
     def stage(self, records: RecordBatch) -> StagedBatch:
         """Stage one batch of records, each of which is a message."""
+        written = self._written.stage(records)
+        if len(written.left) == len(records):
+            return self._stage(records)
+        staged = StagedBatch(written.tally, written.tables)
+        if len(written.left):
+            left = written.left.tolist()
+            rest = self._stage(records.chosen(left))
+            staged.tally.add(rest.tally)
+            staged.tables += rest.tables
+            staged.set_aside = [one._replace(record=left[one.record]) for one in rest.set_aside]
+        return staged
+
+    def _stage(self, records: RecordBatch) -> StagedBatch:
+        """Stage records, reading each."""
         staged = StagedBatch(Tally(read=len(records), bytes_in=records.bytes_in))
         skipped: Counter[str] = Counter()
-        entities: dict[tuple[str, str], _Messages] = {}
+        entities: dict[tuple[str, str], BatchMessages] = {}
         refused: dict[int, _Refused] = {}
-        read = _read_batch(records)
+        read = read_batch(records)
         for record, error in read.others.items():
             if error is None:
                 skipped[RecordKind.TOMBSTONE.value] += 1
@@ -188,7 +166,7 @@ class MessageStager(Stager):
         self._count(staged, records, skipped, entities, refused)
         return staged
 
-    def _staged_of(self, found: _Messages, skipped: Counter[str], refused: dict[int, _Refused]) -> _Messages:
+    def _staged_of(self, found: BatchMessages, skipped: Counter[str], refused: dict[int, _Refused]) -> BatchMessages:
         """Return which messages of a place that the state does not have are staged all the same, and count the rest."""
         kept = np.zeros(len(found.messages), np.bool_)
         for at, (record, message) in enumerate(zip(found.records, found.messages, strict=True)):
@@ -217,7 +195,7 @@ class MessageStager(Stager):
             raise malformed("no canonical message: it names no version of its entity")
         return False
 
-    def _table(self, entity: str, version: str, of_it: _Messages, refused: dict[int, _Refused]) -> pa.Table:
+    def _table(self, entity: str, version: str, of_it: BatchMessages, refused: dict[int, _Refused]) -> pa.Table:
         """Read messages of one entity version; those that are refused are left out of the table."""
         reader = self._payloads.get((entity, version))
         if reader is None:
@@ -271,15 +249,17 @@ class MessageStager(Stager):
         return heads, misfits
 
     def _publication(self, message: CanonicalMessage) -> int:
-        found = message.source.publication
-        return found if found is not None else 0 if self.is_production else message.state
+        return self._publication_of(message.source.publication, message.state)
+
+    def _publication_of(self, number: int | None, state: int) -> int:
+        return number if number is not None else 0 if self.is_production else state
 
     def _count(
         self,
         staged: StagedBatch,
         records: RecordBatch,
         skipped: Counter[str],
-        entities: dict[tuple[str, str], _Messages],
+        entities: dict[tuple[str, str], BatchMessages],
         refused: dict[int, _Refused],
     ) -> None:
         """Count what became of a batch, and write the rows of what is set aside."""
@@ -315,60 +295,3 @@ def _json_array(values: Iterable[Raw]) -> Array:
     equal: Any = pc.equal
     made: Array = pc.if_else(equal(found, NULL), pa.scalar(None, pa.binary()), found).cast(pa.string())
     return made
-
-
-def _read_batch(records: RecordBatch) -> _Messages:
-    """Read the messages of a batch."""
-    values = [records.value(at) for at in range(len(records))] if isinstance(records, MessageRecords) else [*records]
-    others: dict[int, RecordError | None] = {at: None for at, value in enumerate(values) if value is None}
-    for at in np.flatnonzero(records.is_cut).tolist():
-        others[at] = RecordError("too_large", f"the record has {records.size(at)} bytes")
-    rows = [at for at in range(len(values)) if at not in others] if others else range(len(values))
-    read = _read([values[at] or b"" for at in rows])
-    if not any(isinstance(one, RecordError) for one in read):
-        return _Messages(rows, cast("Sequence[CanonicalMessage]", read), others)
-    kept = [(at, one) for at, one in zip(rows, read, strict=True) if isinstance(one, CanonicalMessage)]
-    others |= {at: one for at, one in zip(rows, read, strict=True) if isinstance(one, RecordError)}
-    return _Messages([at for at, _ in kept], [one for _, one in kept], others)
-
-
-def _read(texts: Sequence[bytes]) -> Sequence[CanonicalMessage | RecordError]:
-    """Read many messages in one call; around those that cannot be read, ever fewer."""
-    if len(texts) <= _FEW:
-        return [_read_one(text) for text in texts]
-    found = _read_at_once(texts)
-    if found is not None:
-        return found
-    middle = len(texts) // 2
-    return [*_read(texts[:middle]), *_read(texts[middle:])]
-
-
-def _read_at_once(texts: Sequence[bytes]) -> list[CanonicalMessage] | None:
-    """Read texts as lines; ``None`` where one of them may be none by itself.
-
-    What ends an object, a line feed, and what begins one stand behind one another in no JSON value. So where each text
-    is in braces, and there are as many values as texts, each text is one value.
-    """
-    if not all(text[:1] == b"{" and text[-1:] == b"}" for text in texts):
-        return None
-    lines = b"\n".join(texts)
-    objects, arrays = (map(bytes.count, texts, repeat(mark)) for mark in (b"{", b"["))
-    if max(map(add, objects, arrays)) > DEPTH_LIMIT:
-        return None
-    try:
-        if not lines.isascii():
-            lines.decode()
-        found = _lines(lines)
-    except _UNREADABLE:
-        return None
-    return found if len(found) == len(texts) else None
-
-
-def _read_one(text: bytes) -> CanonicalMessage | RecordError:
-    try:
-        check(text)
-        return _message(text)
-    except RecordError as error:
-        return error
-    except _UNREADABLE as error:
-        return malformed(f"no canonical message: {error}")

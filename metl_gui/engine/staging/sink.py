@@ -8,7 +8,7 @@ as the Parquet sink does it; what a part looks like says ``core.dimensional.load
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,23 +22,16 @@ from metl_gui.core.dimensional.histories import EntityHistory
 from metl_gui.core.dimensional.loads.mask_key import MaskKey
 from metl_gui.core.dimensional.loads.staged_parts import StagedPart
 from metl_gui.core.dimensional.rows.replays import Coverage
-from metl_gui.engine.kernel.message_fields import AlikeMessages
-from metl_gui.engine.kernel.message_layout import Layout
 from metl_gui.engine.kernel.outcomes import MappedBatch
 from metl_gui.engine.kernel.plan import EntityPlan, Plan
-from metl_gui.engine.sinks.message_columns import NAMED
 from metl_gui.engine.sinks.parquet import by_version
 from metl_gui.engine.sinks.parquet_parts import ENTITY, HELD_BYTES, ParquetParts
 from metl_gui.engine.sinks.sink import RejectedRecord, folder_name
-from metl_gui.engine.sinks.typed_rows import NAMED_COLUMNS, TypedRows
-from metl_gui.engine.staging.columns import history_columns
+from metl_gui.engine.staging.history_rows import HistoryRows
 from metl_gui.engine.staging.part_marks import PartMark, kept_marks, place_of
-from metl_gui.engine.staging.rows import ABSENT, TIME_COLUMNS, MessageHeads, absent_columns, staged_rows
 from metl_gui.own_files import write_file
 
 COVERED = "covered.json"
-_NAMED = tuple(TIME_COLUMNS.get(one.path, one) for one in NAMED_COLUMNS)
-"""Messages as they say it of themselves, with times as times."""
 
 
 def stage_parts(folder: Path, name: str, held_bytes: int = HELD_BYTES) -> ParquetParts[str]:
@@ -77,7 +70,7 @@ class StageSink:
         self._plans: dict[str, list[EntityPlan]] = {}
         for entity in plan.entities:
             self._plans.setdefault(entity.entity, []).append(entity)
-        self._rows: dict[tuple[str, str], _HistoryRows] = {}
+        self._rows: dict[tuple[str, str], HistoryRows] = {}
 
     def append(self, outcome: MappedBatch) -> dict[int, RejectedRecord]:
         """Take the messages of a batch; see ``Sink``."""
@@ -99,13 +92,13 @@ class StageSink:
         """Write what is left and return the paths of all parts."""
         return self._parts.close()
 
-    def _of(self, entity: str, version: str) -> _HistoryRows:
+    def _of(self, entity: str, version: str) -> HistoryRows:
         """Return the columns of an entity version; a truncate has those of the newest, all empty."""
         place = entity, version
         if place not in self._rows:
             plans = self._plans.get(entity) or [EntityPlan(entity, version)]
             plan = next((one for one in plans if one.version == version), plans[-1])
-            self._rows[place] = _HistoryRows(plan, self._histories[entity], self._mask_key)
+            self._rows[place] = HistoryRows(plan, self._histories[entity], self._mask_key)
         return self._rows[place]
 
 
@@ -121,48 +114,6 @@ def _with_logs(table: pa.Table, logs: Mapping[str, str]) -> pa.Table:
     found: Any = table.column(at).combine_chunks().dictionary_encode()
     names = pa.array([logs.get(one, one) for one in found.dictionary.to_pylist()], pa.string())
     return table.set_column(at, table.schema.field(at), names.take(found.indices))
-
-
-class _HistoryRows:
-    """Makes rows of a history of the messages of one entity version."""
-
-    def __init__(self, plan: EntityPlan, history: EntityHistory, mask_key: MaskKey | None) -> None:
-        self.history, self.mask_key = history, mask_key
-        found = history_columns(plan, history)
-        self.names = [kept.name for kept, _ in found]
-        self.rows = TypedRows(plan, [column for _, column in found], _NAMED)
-
-    def table(
-        self, batch: MappedBatch, alike: Sequence[AlikeMessages]
-    ) -> tuple[pa.Table, NDArray[np.int64], dict[int, RejectedRecord]]:
-        """Read messages into rows; see ``TypedRows.table``."""
-        found, numbers, named, leaves, refused = self.rows.read(batch, alike)
-        by_name = dict(zip(NAMED, named, strict=True))
-        heads = MessageHeads(
-            schema=found.shared(lambda layout: layout.kind.schema, pa.string()),
-            schema_version=found.shared(lambda layout: layout.kind.version, pa.string()),
-            entity_version=found.shared(lambda layout: layout.kind.entity_version, pa.string()),
-            op=found.shared(lambda layout: layout.kind.op, pa.string()),
-            publication=found.shared(_publication, pa.int64()),
-            key=by_name["key"],
-            old_key=by_name["old_key"],
-            origin=by_name["origin"],
-            committed_at=by_name["committed_at_ms"],
-            seen_at=by_name["ts_ms"],
-            position=by_name["position"],
-            snapshot=by_name["snapshot"],
-            absent=found.shared(self._absent, ABSENT),
-        )
-        payload = dict(zip(self.names, leaves, strict=True))
-        return staged_rows(self.history, heads, payload, self.mask_key), numbers, refused
-
-    def _absent(self, layout: Layout) -> list[str]:
-        return absent_columns(self.history, layout.kind.entity_version, layout.paths.payload)
-
-
-def _publication(layout: Layout) -> int:
-    """Return the number of the publication; test runs, which have none, go by the number of the state."""
-    return layout.kind.state if layout.kind.publication is None else layout.kind.publication
 
 
 def keep_coverage(folder: Path, coverage: Coverage) -> str:

@@ -18,7 +18,7 @@ from metl_gui.engine.loading import row_template
 from metl_gui.engine.runs import folder_lock, staged_outputs
 from metl_gui.engine.sinks import readers
 from metl_gui.engine.sources import error_records, error_store, large_records
-from metl_gui.engine.staging import messages
+from metl_gui.engine.staging import canonical_messages
 from metl_gui.engine.streaming import batch_records, checkpoint, ledger
 from metl_gui.formats import source_positions
 
@@ -97,7 +97,7 @@ MESSAGES: Mapping[str, Any] = {
     "what stands in a topic": inspection._KeyedMessage,
     "a decimal of variable scale": readers._Variable,
     "a value with its schema": row_template._SchemaAndPayload,
-    "a message that is staged": messages.CanonicalMessage,
+    "a message that is staged": canonical_messages.CanonicalMessage,
     "the place of a message in the log of its source": source_positions.LogPosition,
 }
 """What the engine reads of messages and of rows of the error store, which the kernel writes letter by letter."""

@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 
 from metl_gui.core.dimensional.histories import EntityHistory
 from metl_gui.core.dimensional.loads.staged_parts import INFINITE_DATES
-from metl_gui.core.runs.report import check_sums
 from metl_gui.engine.kernel.message_records import MessageRecords, Parts
 from metl_gui.engine.kernel.plan import SourceType
 from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.mapping.kernel import Kernel
-from metl_gui.engine.staging.messages import MessageStager, StagedBatch
+from metl_gui.engine.staging.messages import StagedBatch
 from metl_gui.engine.staging.sink import StageSink, stage_parts
 from metl_gui.formats.canonical_keys import row_key
+from tests.helpers.staging_ways import in_both_ways
 from tests.unit.engine.test_stage_sink import CONNECT, ORDER, ROW, TRUNCATE, plan_of, record
 
 _PLAN = plan_of(
@@ -57,13 +57,11 @@ def message(**changed: Any) -> bytes:
     }
     for name, value in changed.items():
         (source if name in source and name != "version" else made)[name] = value
-    return json.dumps(made, ensure_ascii=False).encode()
+    return json.dumps(made, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def stage(*texts: bytes, histories: tuple[EntityHistory, ...] = (ORDER,), **asked: Any) -> StagedBatch:
-    staged = MessageStager(_PLAN, histories, **asked).stage(Records.of(list(texts), "m.jsonl"))
-    check_sums(staged.tally)
-    return staged
+    return in_both_ways(_PLAN, histories, Records.of(list(texts), "m.jsonl"), **asked)
 
 
 def rows_of(staged: StagedBatch) -> list[dict[str, Any]]:
@@ -270,14 +268,13 @@ def test_messages_of_before_end_with_the_origin() -> None:
 
 def test_records_of_topics_are_messages_and_tombstones() -> None:
     parts = Parts([("out.order", 0)] * 2, [7, 8], [1, 1], [b'{"id":1}'] * 2, [b"[]"] * 2, [message(), None])
-    staged = MessageStager(_PLAN, [ORDER]).stage(MessageRecords.of(parts))
-    check_sums(staged.tally)
+    staged = in_both_ways(_PLAN, (ORDER,), MessageRecords.of(parts))
     assert (staged.tally.mapped, staged.tally.by_skip) == (1, {"tombstone": 1})
 
 
 def test_a_message_of_which_only_the_beginning_is_there_is_set_aside() -> None:
     records = Records.of([message()[:20], message()], "m.jsonl", sizes=[5000, len(message())])
-    staged = MessageStager(_PLAN, [ORDER]).stage(records)
+    staged = in_both_ways(_PLAN, (ORDER,), records)
     assert [(one.record, one.reason) for one in staged.set_aside] == [(0, "too_large")]
     assert staged.tally.mapped == 1
 

@@ -155,6 +155,7 @@ def read_batches(
     ranges: Iterable[FileRange],
     limit: int | None = None,
     limit_bytes: int = LIMIT_BYTES,
+    chunk_bytes: int = CHUNK_BYTES,
 ) -> Iterator[FileBatch]:
     """Yield the records of some ranges, up to a limit.
 
@@ -163,13 +164,14 @@ def read_batches(
         ranges: of its files.
         limit: how many records at most.
         limit_bytes: of a record that is larger only the beginning is kept.
+        chunk_bytes: so much is read of lines at once, and makes one batch.
 
     Raises:
         RunError: a file cannot be read to the end that it had when it was listed.
     """
     left = limit
     for piece in ranges:
-        for records in _of_range(files[piece.file], piece, limit_bytes):
+        for records in _of_range(files[piece.file], piece, limit_bytes, chunk_bytes):
             batch = FileBatch(piece.file, records)
             if left is None:
                 yield batch
@@ -181,29 +183,29 @@ def read_batches(
                 return
 
 
-def _of_range(file: SourceFile, piece: FileRange, limit_bytes: int) -> Iterator[Records]:
+def _of_range(file: SourceFile, piece: FileRange, limit_bytes: int, chunk_bytes: int) -> Iterator[Records]:
     with plain_bytes(file.path, file.size_bytes, file.codec) as stream:
         if piece.start == 0 and piece.stop == file.size_bytes:
-            yield from _of_whole(stream, file, limit_bytes)
+            yield from _of_whole(stream, file, limit_bytes, chunk_bytes)
             return
         first = _first_line(stream, piece.start, piece.stop)
         if first is not None:
             stream.seek(first)
-            yield from _of_lines(_to_line_end(stream, first, piece.stop), file.name, first, limit_bytes)
+            yield from _of_lines(_to_line_end(stream, first, piece.stop, chunk_bytes), file.name, first, limit_bytes)
 
 
-def _of_whole(stream: IO[bytes], file: SourceFile, limit_bytes: int) -> Iterator[Records]:
+def _of_whole(stream: IO[bytes], file: SourceFile, limit_bytes: int, chunk_bytes: int) -> Iterator[Records]:
     head = stream.read(SNIFF_BYTES)
     framing = file.framing or sniff(head)
     if framing is Framing.AVRO:
         yield from avro_records(head, stream, file.name, limit_bytes)
         return
-    chunks = chain([head], chunks_of(stream))
+    chunks = chain([head], chunks_of(stream, chunk_bytes))
     if framing is not Framing.LINES:
         yield from _gathered(split(chunks, file.framing, limit_bytes), file.name)
         return
     offset = len(_BOM) if head.startswith(_BOM) else 0
-    yield from _of_lines(chain([head[offset:]], chunks_of(stream)), file.name, offset, limit_bytes)
+    yield from _of_lines(chain([head[offset:]], chunks_of(stream, chunk_bytes)), file.name, offset, limit_bytes)
 
 
 def _of_lines(chunks: Iterator[bytes], name: str, offset: int, limit_bytes: int) -> Iterator[Records]:
@@ -294,11 +296,11 @@ def _first_line(stream: IO[bytes], start: int, stop: int) -> int | None:
     return None
 
 
-def _to_line_end(stream: IO[bytes], place: int, stop: int) -> Iterator[bytes]:
+def _to_line_end(stream: IO[bytes], place: int, stop: int, chunk_bytes: int) -> Iterator[bytes]:
     """Yield the bytes up to the end of the line that crosses ``stop``."""
     chunk = b"\n"
     while place < stop:
-        chunk = stream.read(min(CHUNK_BYTES, stop - place))
+        chunk = stream.read(min(chunk_bytes, stop - place))
         if not chunk:
             return
         place += len(chunk)

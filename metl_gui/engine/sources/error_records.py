@@ -16,7 +16,7 @@ import msgspec
 from metl_gui.core.runs.limits import LIMIT_BYTES
 from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.sources.batches import FileBatch, read_batches
-from metl_gui.engine.sources.files import FileRange, SourceFile
+from metl_gui.engine.sources.files import CHUNK_BYTES, FileRange, SourceFile
 from metl_gui.engine.sources.large_records import TOO_LARGE, head_of
 from metl_gui.errors import RunError
 from metl_gui.formats.record_delimiters import head_bytes
@@ -55,6 +55,7 @@ def read_set_aside(
     ranges: Iterable[FileRange],
     limit: int | None = None,
     limit_bytes: int = LIMIT_BYTES,
+    chunk_bytes: int = CHUNK_BYTES,
 ) -> Iterator[FileBatch]:
     """Yield the records that wait in some ranges of an error store.
 
@@ -63,11 +64,12 @@ def read_set_aside(
         ranges: of them.
         limit: how many records at most.
         limit_bytes: of a record that is larger only the beginning is kept.
+        chunk_bytes: see ``read_batches``.
 
     Raises:
         RunError: a part cannot be read, or holds what is no row of an error store; the error names the place.
     """
-    for batch in read_batches(files, ranges, limit, limit_bytes * _MOST_ESCAPED + _ROW_BYTES):
+    for batch in read_batches(files, ranges, limit, limit_bytes * _MOST_ESCAPED + _ROW_BYTES, chunk_bytes):
         rows = _rows(batch.records)
         found = [
             _found(line, row, files[batch.file], limit_bytes) for line, row in zip(batch.records, rows, strict=True)

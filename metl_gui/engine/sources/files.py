@@ -127,9 +127,9 @@ def plain_bytes(path: str, size_bytes: int, codec: Codec) -> Iterator[IO[bytes]]
             ) from error
 
 
-def chunks_of(stream: IO[bytes]) -> Iterator[bytes]:
+def chunks_of(stream: IO[bytes], chunk_bytes: int = CHUNK_BYTES) -> Iterator[bytes]:
     """Read a stream to its end in pieces."""
-    while chunk := stream.read(CHUNK_BYTES):
+    while chunk := stream.read(chunk_bytes):
         yield chunk
 
 

@@ -54,8 +54,9 @@ def map_ranges(reading: ReadPlan, order: TaskOrder, number: int) -> TaskOutcome:
 
 def _map_files(task: _Attempt, reading: ReadPlan, order: TaskOrder, number: int) -> Sequence[str]:
     read = read_set_aside if reading.is_error_store else read_batches
+    most_bytes = order.run.source.max_record_bytes
     with LargeReaders(reading.files) as large:
-        for batch in read(reading.files, reading.tasks[number], reading.limit, order.run.source.max_record_bytes):
+        for batch in read(reading.files, reading.tasks[number], reading.limit, most_bytes, task.chunk_bytes):
             task.map(batch.records, large.of(batch))
     return ()
 

@@ -29,7 +29,12 @@ class StagingAttempt:
         order: the run's.
         plan: every entity version.
         number, attempt: name the parts, which keep the order of the source.
+
+    Attributes:
+        chunk_bytes: so much of a file makes one batch: columns are made of each.
     """
+
+    chunk_bytes = 8 << 20
 
     def __init__(self, order: TaskOrder, plan: Plan, number: int, attempt: int) -> None:
         name = f"part-{number:06d}-{attempt}"

@@ -32,6 +32,7 @@ from metl_gui.engine.runs.progress import ATTRIBUTES_NOTED, ProgressNotes
 from metl_gui.engine.sinks.jsonl import JsonlParts, JsonlSink
 from metl_gui.engine.sinks.parquet import ParquetSink
 from metl_gui.engine.sinks.sink import Sink
+from metl_gui.engine.sources.files import CHUNK_BYTES
 from metl_gui.engine.sources.large_records import TOO_LARGE, LargeRecords, write_row
 from metl_gui.engine.staging.part_marks import PartMark, marks_of
 from metl_gui.engine.staging.read_places import ReadPlaces
@@ -187,7 +188,12 @@ class TaskAttempt:
         order: the run's.
         kernel: maps batches.
         number, attempt: name the parts, which keep the order of the source.
+
+    Attributes:
+        chunk_bytes: so much of a file makes one batch.
     """
+
+    chunk_bytes: int = CHUNK_BYTES
 
     def __init__(self, order: TaskOrder, kernel: Kernel, number: int, attempt: int) -> None:
         self.order = order

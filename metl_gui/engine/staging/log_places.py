@@ -23,7 +23,7 @@ pc: Any = pyarrow.compute
 
 _NUMBER = r"[0-9]{1,18}"
 _POSTGRESQL = (
-    rf'^\{{"sequence":"\[(?:null|\\"(?P<commit>{_NUMBER})\\"),\\"{_NUMBER}\\"\]","lsn":(?P<lsn>{_NUMBER})'
+    rf'^\{{(?:"sequence":"\[(?:null|\\"(?P<commit>{_NUMBER})\\"),\\"{_NUMBER}\\"\]",)?"lsn":(?P<lsn>{_NUMBER})'
     rf'(?:,"total_order":(?P<order>{_NUMBER}))?\}}$'
 )
 _BINLOG = (

@@ -31,6 +31,7 @@ from metl_gui.engine.sources.typed_files import TypedFileSource, list_typed, rea
 from metl_gui.engine.staging.messages import MessageStager, StagedBatch
 from metl_gui.engine.staging.sink import stage_parts
 from metl_gui.engine.staging.typed_messages import TypedStager
+from metl_gui.engine.tasks.staging_attempt import StagingAttempt
 from tests.benchmarks.harness import Case, compared, seconds
 from tests.benchmarks.kernel_loads import envelope
 from tests.benchmarks.sinks import ORDER_COLUMNS, order_plan, order_row
@@ -39,6 +40,7 @@ Kind = Literal["parquet", "jsonl"]
 KINDS: tuple[Kind, ...] = ("parquet", "jsonl")
 _CORES = 2
 _BATCH = 5_000
+_CHUNK_BYTES = StagingAttempt.chunk_bytes
 _ASKED = 250_000
 """Messages a second from Parquet, on two cores."""
 
@@ -153,7 +155,8 @@ def _staged(kind: Kind, files: Sequence[SourceFile], ranges: Sequence[FileRange]
         yield from (typed.stage(batch)[0] for batch in read_typed(files, ranges, PLAN))
     else:
         lines = MessageStager(PLAN, (HISTORY,))
-        yield from (lines.stage(batch.records) for batch in read_batches(files, ranges))
+        batches = read_batches(files, ranges, chunk_bytes=_CHUNK_BYTES)
+        yield from (lines.stage(batch.records) for batch in batches)
 
 
 def _rows(parts: Sequence[str]) -> pa.Table:

@@ -61,8 +61,8 @@ def cases(rounds: int, quick: bool) -> Iterator[Case]:
 
 
 def _make_project(folder: Path) -> None:
-    schema = {"title": "s.people", "type": "object", "required": ["id"]}
-    schema["properties"] = {name: {"type": type_} for name, type_ in _ATTRIBUTES.items()}
+    properties = {name: {"type": type_} for name, type_ in _ATTRIBUTES.items()}
+    schema = {"title": "s.people", "type": "object", "required": ["id"], "properties": properties}
     (folder / "s.people.json").write_text(json.dumps(schema))
     rows = [f"s.people,1,{name},person,1,{name}" for name in _ATTRIBUTES]
     header = "schema,schema_version,attribute,entity,entity_version,cdm_attribute"

@@ -26,6 +26,8 @@ from metl_gui.formats.compression import Codec, codec_of, unpacked
 from metl_gui.formats.record_delimiters import SNIFF_BYTES, Framing, sniff
 
 CHUNK_BYTES = 1 << 20
+COLUMN_CHUNK_BYTES = 8 << 20
+"""So much of a file makes one batch where columns are made of each: below it, calls for few rows take half the time."""
 
 
 class FixedFile(io.RawIOBase):

@@ -10,6 +10,7 @@ from metl_gui.core.runs.report import Tally
 from metl_gui.engine.kernel.message_records import RecordBatch
 from metl_gui.engine.kernel.plan import Plan
 from metl_gui.engine.runs.progress import ProgressNotes
+from metl_gui.engine.sources.files import COLUMN_CHUNK_BYTES
 from metl_gui.engine.sources.large_records import LargeRecords
 from metl_gui.engine.staging.messages import MessageStager, StagedBatch
 from metl_gui.engine.staging.part_marks import marks_of
@@ -31,10 +32,10 @@ class StagingAttempt:
         number, attempt: name the parts, which keep the order of the source.
 
     Attributes:
-        chunk_bytes: so much of a file makes one batch: columns are made of each.
+        chunk_bytes: so much of a file makes one batch.
     """
 
-    chunk_bytes = 8 << 20
+    chunk_bytes = COLUMN_CHUNK_BYTES
 
     def __init__(self, order: TaskOrder, plan: Plan, number: int, attempt: int) -> None:
         name = f"part-{number:06d}-{attempt}"

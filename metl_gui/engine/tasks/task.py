@@ -32,7 +32,7 @@ from metl_gui.engine.runs.progress import ATTRIBUTES_NOTED, ProgressNotes
 from metl_gui.engine.sinks.jsonl import JsonlParts, JsonlSink
 from metl_gui.engine.sinks.parquet import ParquetSink
 from metl_gui.engine.sinks.sink import Sink
-from metl_gui.engine.sources.files import CHUNK_BYTES
+from metl_gui.engine.sources.files import CHUNK_BYTES, COLUMN_CHUNK_BYTES
 from metl_gui.engine.sources.large_records import TOO_LARGE, LargeRecords, write_row
 from metl_gui.engine.staging.part_marks import PartMark, marks_of
 from metl_gui.engine.staging.read_places import ReadPlaces
@@ -193,14 +193,14 @@ class TaskAttempt:
         chunk_bytes: so much of a file makes one batch.
     """
 
-    chunk_bytes: int = CHUNK_BYTES
-
     def __init__(self, order: TaskOrder, kernel: Kernel, number: int, attempt: int) -> None:
         self.order = order
         self.kernel = kernel
         self.counts = RunningCounts()
         name = f"part-{number:06d}-{attempt}"
         self.sink = _sink(order, kernel.plan, name)
+        makes_columns = isinstance(self.sink, ParquetSink | StageSink)
+        self.chunk_bytes = COLUMN_CHUNK_BYTES if makes_columns else CHUNK_BYTES
         self.errors = SetAsideOutput(order, kernel.plan.state, name)
         self.samples = JsonlParts(Path(order.samples), name)
         self.notes = ProgressNotes(order.progress, number, attempt)

@@ -39,7 +39,19 @@ _BINLOG = st.builds(
     _NUMBERS,
 )
 _OTHER: st.SearchStrategy[Any] = st.sampled_from(
-    [None, {}, {"lsn": 5}, {"lsn": 5, "total_order": 3}, {"lsn": -1}, {"lsn": "6"}, {"scn": "7"}, {"ord": 1, "ts_ms": 5}, {"file": "a.1", "pos": 1}, [], "x"]
+    [
+        None,
+        {},
+        {"lsn": 5},
+        {"lsn": 5, "total_order": 3},
+        {"lsn": -1},
+        {"lsn": "6"},
+        {"scn": "7"},
+        {"ord": 1, "ts_ms": 5},
+        {"file": "a.1", "pos": 1},
+        [],
+        "x",
+    ]
 )
 
 

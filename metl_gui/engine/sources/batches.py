@@ -130,6 +130,9 @@ class _Held:
 
 
 _LONG_LINE_BYTES = 8 << 20
+_MOST_LINES = 1 << 16
+"""Of a batch: each that is set aside takes a kilobyte, however short it is."""
+
 _BOM = b"\xef\xbb\xbf"
 _BLANK = b" \t\r"
 _LINE_FEED, _RETURN = b"\n\r"
@@ -220,11 +223,20 @@ def _of_lines(chunks: Iterator[bytes], name: str, offset: int, limit_bytes: int)
                 return
             continue
         block = rest + chunk[:end] if rest else chunk[:end]
-        yield cut_lines(block, name, offset, limit_bytes)
+        yield from _some_at_once(cut_lines(block, name, offset, limit_bytes))
         offset += len(block) + 1
         rest = chunk[end + 1 :]
     if rest:
-        yield cut_lines(rest, name, offset, limit_bytes)
+        yield from _some_at_once(cut_lines(rest, name, offset, limit_bytes))
+
+
+def _some_at_once(records: Records) -> Iterator[Records]:
+    """Yield records as they are, in several batches where their lines are very short."""
+    if len(records) <= _MOST_LINES:
+        yield records
+        return
+    for start in range(0, len(records), _MOST_LINES):
+        yield records.chosen(range(start, min(start + _MOST_LINES, len(records))))
 
 
 def cut_lines(block: bytes, name: str, offset: int, limit_bytes: int = LIMIT_BYTES) -> Records:

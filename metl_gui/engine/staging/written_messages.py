@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import ModuleType
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
@@ -17,9 +18,9 @@ from numpy.typing import NDArray
 
 from metl_gui.core.dimensional.histories import EntityHistory
 from metl_gui.core.runs.report import Tally
-from metl_gui.core.trees.paths import escape
+from metl_gui.core.trees.paths import escape, split
 from metl_gui.engine.kernel.machine_code import MachineCode
-from metl_gui.engine.kernel.message_layout import MessageKind, MessagePaths, Nested, layout_of, tree_of
+from metl_gui.engine.kernel.message_layout import Layout, MessageKind, MessagePaths, Nested, tree_of
 from metl_gui.engine.kernel.message_records import MessageRecords, RecordBatch
 from metl_gui.engine.kernel.outcomes import MappedBatch
 from metl_gui.engine.kernel.plan import EntityPlan, version_name
@@ -31,30 +32,31 @@ from metl_gui.formats.json_text import NULL, members_unless_repeated, quoted
 
 if TYPE_CHECKING:
     from metl_gui.engine.kernel.compiled.layout_tree import LayoutTree
-    from metl_gui.engine.kernel.message_layout import Layout
 
 Place: TypeAlias = tuple[str, str]
-TreeCode: TypeAlias = "MachineCode[type[LayoutTree]]"
+TreeCode: TypeAlias = "MachineCode[ModuleType]"
 WORTH_MESSAGES = 4096
 """As for the kernel: loading machine code takes as long as reading many times as many messages without it."""
 
-_MOST_TRIES = 256
-_TRIES_AT_ONCE = 64
-"""Messages of unknown layouts that are looked at of one batch; ever fewer where nothing is learned from them."""
+_MOST_TRIES, _LEAST_TRIES = 64, 4
+"""Messages of unknown layouts that are looked at of one batch; fewer where nothing was learned from those before."""
 
 _ROUNDS = 4
-_SHAPE_END = b',"replayed":true}'
+_LEARNED_BYTES = 64 << 10
+"""Nothing is learned from a message that is longer: it may be as large as people like."""
+
+_REPLAYED_END = b',"replayed":true}'
 _WORDS = {None: NULL, True: b"true", False: b"false"}
 
 
-def _load() -> type[LayoutTree]:
-    from metl_gui.engine.kernel.compiled.layout_tree import LayoutTree
+def _load() -> ModuleType:
+    from metl_gui.engine.kernel.compiled import layout_tree
 
-    return LayoutTree
+    return layout_tree
 
 
 def tree_code(worth_messages: int | None = WORTH_MESSAGES) -> TreeCode:
-    """Return what a process knows of machine code for layouts; the argument is explained above."""
+    """Return what a process knows of the module ``layout_tree``; the argument is explained above."""
     return MachineCode(_load, worth_messages)
 
 
@@ -84,7 +86,7 @@ class WrittenMessages:
         histories: by their entities.
         rows_of: makes what makes rows of an entity version.
         other_entity: what messages of an entity without a history are counted as.
-        code: makes a tree of layouts by machine code.
+        code: of trees of layouts.
     """
 
     def __init__(
@@ -102,20 +104,22 @@ class WrittenMessages:
         self._code = code
         self._tree: LayoutTree | None = None
         self._rows: dict[Place, HistoryRows] = {}
-        self._trees: dict[Place, tuple[tuple[str, ...], Nested]] = {}
+        self._trees: dict[Place, tuple[tuple[str, ...], Nested | None]] = {}
         self._tries = _MOST_TRIES
+        self._looks = 0
 
     def stage(self, records: RecordBatch) -> WrittenBatch:
         """Stage those messages of a batch that have a known layout."""
-        make = self._code.after(len(records))
-        if make is None:
+        code = self._code.after(len(records))
+        if code is None:
             return WrittenBatch(Tally(), [], np.arange(len(records)))
-        tree = self._tree = self._tree or make()
-        found, left = tree.find(records)
+        tree = self._tree = self._tree or code.LayoutTree()
+        text = code.padded(records)
+        found, left = tree.find(records, text)
         for _ in range(_ROUNDS):
             if not (len(left) and self._learn(tree, records, left)):
                 break
-            found, left = tree.find(records)
+            found, left = tree.find(records, text)
         return self._staged(records, found, left)
 
     def _staged(self, records: RecordBatch, found: MappedBatch, left: NDArray[np.int64]) -> WrittenBatch:
@@ -162,17 +166,18 @@ class WrittenMessages:
 
     def _learn(self, tree: LayoutTree, records: RecordBatch, left: NDArray[np.int64]) -> bool:
         """Learn from some messages of unknown layouts; return whether there is a layout more."""
-        tries = max(1, min(self._tries, _TRIES_AT_ONCE, len(left)))
+        step = -(-len(left) // self._tries)
+        self._looks += 1  # where tries are few, each batch shows others
         learned = 0
-        for record in left[:: -(-len(left) // tries)].tolist():
+        for record in left[self._looks % step :: step].tolist():
             layout = self._layout_in(records, record)
             learned += layout is not None and tree.add(layout)
-        self._tries = _MOST_TRIES if learned else max(1, self._tries - tries)
+        self._tries = _MOST_TRIES if learned else max(_LEAST_TRIES, self._tries // 2)
         return learned > 0
 
     def _layout_in(self, records: RecordBatch, record: int) -> Layout | None:
         text = records.value(record) if isinstance(records, MessageRecords) else records.raw(record)
-        if text is None or not records.is_whole(record):
+        if text is None or len(text) > _LEARNED_BYTES or not records.is_whole(record):
             return None
         message = read_one(text)
         if isinstance(message, RecordError) or message.version is None:
@@ -183,8 +188,10 @@ class WrittenMessages:
         place = plan.entity, plan.version
         if place not in self._trees:
             paths = tuple(one.path for one in plan.columns)
-            self._trees[place] = paths, tree_of(paths)
-        return layout_in(text, message, *self._trees[place])
+            found = tree_of(paths)
+            self._trees[place] = paths, found if _is_plain(found, paths) else None
+        paths, tree = self._trees[place]
+        return None if tree is None else layout_in(text, message, paths, tree)
 
 
 def layout_in(text: bytes, message: CanonicalMessage, paths: Sequence[str], tree: Nested) -> Layout | None:
@@ -214,11 +221,10 @@ def layout_in(text: bytes, message: CanonicalMessage, paths: Sequence[str], tree
         source.schema,
         source.version,
         source.publication,
-        text.endswith(_SHAPE_END),
+        text.endswith(_REPLAYED_END),
     )
-    layout = layout_of(
-        kind, MessagePaths(tuple(key), tuple(origin), tuple(old_key), tuple(payload), tuple(message.unchanged))
-    )
+    paths_of = MessagePaths(tuple(key), tuple(origin), tuple(old_key), tuple(payload), tuple(message.unchanged))
+    layout = Layout.of(kind, paths_of)  # kept by nobody else: messages may be of ever other ones
     values = [
         *key.values(),
         bytes(message.ts_ms),
@@ -230,6 +236,17 @@ def layout_in(text: bytes, message: CanonicalMessage, paths: Sequence[str], tree
         *values_of_payload,
     ]
     return layout if layout.write([values[number] for number in layout.order]) == text else None
+
+
+def _is_plain(tree: Nested, paths: Sequence[str]) -> bool:
+    """Return whether each path leads through objects: one that another runs through stands whole as a name."""
+    for number, path in enumerate(paths):
+        place: Nested | int | None = tree
+        for name in split(path):
+            place = place.get(name) if isinstance(place, dict) else None
+        if place != number:
+            return False
+    return True
 
 
 def _leaves(text: object, tree: Nested) -> Iterator[tuple[int, bytes]]:

@@ -75,6 +75,7 @@ class Dresser(QObject):
         keeper = QWidget()
         keeper.setStyleSheet("QWidget {}")  # with the last sheet Qt would forget what it changed in hidden widgets
         hidden, last = list(self._waiting), [widget for widget in seen if isinstance(widget, _MEASURING)]
+        last.reverse()  # what is inside of others first
         polished = [widget for widget in seen if widget.testAttribute(_IS_POLISHED)]
         _mark([*hidden, *seen], _HAS_OWN_STYLE)
         _mark([*compress(hidden, self._waiting.values()), *polished], _IS_POLISHED, False)

@@ -119,6 +119,14 @@ def test_any_cut_into_ranges_reads_each_line_once_and_in_order(
     assert found == list(split([data], Framing.LINES))
 
 
+def test_very_short_lines_come_in_batches_that_each_have_a_bound(tmp_path: Path) -> None:
+    (tmp_path / "short.jsonl").write_bytes(b"1\n" * 200_000)
+    listing = list_files(str(tmp_path))
+    found = [batch.records for batch in read_batches(listing.files, [FileRange(0, 0, 400_000)], chunk_bytes=8 << 20)]
+    assert max(map(len, found)) <= 1 << 16
+    assert [place for records in found for place in records.offsets.tolist()] == list(range(0, 400_000, 2))
+
+
 def test_a_byte_order_mark_is_no_part_of_the_first_record_of_a_range(tmp_path: Path) -> None:
     path = tmp_path / "x.jsonl"
     data = b'\xef\xbb\xbf{"a":1}\n{"a":2}\n'

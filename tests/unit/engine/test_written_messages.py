@@ -9,10 +9,10 @@ import pytest
 
 from metl_gui.engine.kernel.compiled import layout_tree
 from metl_gui.engine.kernel.compiled.layout_tree import LayoutTree
-from metl_gui.engine.kernel.message_layout import Layout, MessageKind, MessagePaths, layout_of
+from metl_gui.engine.kernel.message_layout import Layout, MessageKind, MessagePaths, layout_of, tree_of
 from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.staging.messages import MessageStager
-from metl_gui.engine.staging.written_messages import WrittenBatch, tree_code
+from metl_gui.engine.staging.written_messages import WrittenBatch, _is_plain, tree_code
 from tests.fuzz.written_messages import play
 from tests.helpers.staging_ways import in_both_ways
 from tests.unit.engine.test_message_staging import message
@@ -106,6 +106,60 @@ def test_a_tree_takes_each_layout_once_and_refuses_what_would_make_it_slow(monke
     ]
     assert not tree.add(layout("1", *(f"a{number}" for number in range(layout_tree.MOST_VALUES))))
     assert [one.kind.version for one in tree.layouts] == ["1", "2", "3"]
+
+
+def test_a_tree_has_bounds_for_text_and_depth(monkeypatch: pytest.MonkeyPatch) -> None:
+    tree = LayoutTree()
+    deep = ".".join("a" * 31)
+    assert not tree.add(layout("1", deep))
+    assert tree.add(layout("1", deep[:-2]))
+    monkeypatch.setattr(layout_tree, "MOST_TEXT_BYTES", 2000)
+    assert not tree.add(layout("2" * 1900))
+    assert tree.add(layout("3"))
+
+
+def test_long_messages_teach_nothing_and_are_found_where_shorter_ones_did() -> None:
+    made, long = stager(), message(payload={"id": 1, "name": "x" * 100_000})
+    assert by_layout(made, [long, message(schema="s" * 100_000)]).left.tolist() == [0, 1]
+    by_layout(made, [message(payload={"id": 1, "name": "x"})])
+    assert by_layout(made, [long]).left.tolist() == []
+
+
+def test_room_for_lengths_follows_the_text_and_not_the_widest_message() -> None:
+    made = stager()
+    wide = message(key={f"k{number}": number for number in range(490)})
+    assert by_layout(made, [wide]).tally.mapped == 1
+    tree = made._written._tree
+    assert tree is not None
+    records = Records.of([b"x"] * 50_000, "m.jsonl")
+    text = layout_tree.padded(records)
+    _, lengths = tree._match(text, records.starts, records.stops)
+    assert lengths.base is not None
+    assert lengths.base.nbytes < 8 * len(text)
+
+
+def test_layouts_of_a_few_messages_among_many_others_are_left_to_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(layout_tree, "_MANY_LAYOUTS", 3)
+    versions = [*"1234", *("5" * 8)]
+    texts = [message(schema=f"s{version}", key={"id": at}) for at, version in enumerate(versions)]
+    made = stager()
+    assert by_layout(made, texts).left.tolist() == [0, 1, 2, 3]
+    in_both_ways(_PLAN, (ORDER,), Records.of(texts, "m.jsonl"))
+
+
+def test_plans_in_which_an_attribute_runs_through_another_teach_nothing() -> None:
+    paths = ["a", "a.b"]
+    assert not _is_plain(tree_of(paths), paths)
+    assert _is_plain(tree_of(["a.b", "a.c", "d\\.e"]), ["a.b", "a.c", "d\\.e"])
+
+
+def test_where_nothing_was_learned_for_long_other_messages_are_looked_at() -> None:
+    made = stager()
+    foreign = message().replace(b'":', b'": ', 1)
+    for _ in range(8):
+        assert by_layout(made, [foreign] * 20).tally.mapped == 0
+    texts = [*[foreign] * 19, message()]
+    assert any(by_layout(made, texts).tally.mapped for _ in range(10))
 
 
 def test_a_piece_that_begins_as_another_does_leaves_its_messages_and_no_wrong_row() -> None:

@@ -16,9 +16,10 @@ from metl_gui.engine.kernel.compiled.object_scan import past_nested
 from metl_gui.engine.kernel.compiled.scalars import OPEN, OPEN_LIST, past_scalar, past_string
 
 VALUE_DEPTH = MOST_DEPTH // 2
-"""How deep values may be nested; what is around them in a message may be as deep again."""
+"""How deep values may be nested; what is around them may be as deep again (``layout_tree``)."""
 
 _SMALL_N, _SMALL_T, _SMALL_F = b"ntf"
+_LENGTH_BYTES = 4
 
 PIECE_TEXT, PIECE_SIZE, PIECE_KIND, PIECE_CHILD, PIECE_NEXT, PIECE_LAYOUT = (word * WORD for word in range(6))
 PIECE_WORDS = 6
@@ -80,7 +81,7 @@ def match_message(pieces: int, texts: int, at: int, stop: int, lengths: int) -> 
         if end == 0 or end > stop:
             return -1, lengths
         store32(lengths, end - at)
-        lengths += WORD // 2
+        lengths += _LENGTH_BYTES
         at = end
 
 
@@ -106,4 +107,4 @@ def match_messages(match: int) -> int:
             layout, end = match_message(pieces, texts, base + at, base + stop, lengths)
         store64(layouts + here, layout)
         lengths = end if layout >= 0 else lengths
-    return (lengths - first) // (WORD // 2)
+    return (lengths - first) // _LENGTH_BYTES

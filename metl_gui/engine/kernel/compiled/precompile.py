@@ -7,7 +7,7 @@ import numpy as np
 from metl_gui.engine.kernel.compiled import layout as at
 from metl_gui.engine.kernel.compiled.avro.programs import AVRO_WORDS
 from metl_gui.engine.kernel.compiled.avro.text import write_records
-from metl_gui.engine.kernel.compiled.layout_tree import LayoutTree
+from metl_gui.engine.kernel.compiled.layout_tree import LayoutTree, padded
 from metl_gui.engine.kernel.compiled.lookup import hash_of, mix_pair, mix_program
 from metl_gui.engine.kernel.compiled.message_writer import map_records
 from metl_gui.engine.kernel.compiled.tables import Tables, address_of
@@ -23,5 +23,6 @@ def precompile() -> None:
     hash_of(address_of(tables.state), 0)
     mix_pair(0, 0)
     mix_program(0, 0, 0, 0)
-    LayoutTree().find(Records.of((), ""))
+    none = Records.of((), "")
+    LayoutTree().find(none, padded(none))
     write_records(address_of(np.zeros(AVRO_WORDS, np.int64)))

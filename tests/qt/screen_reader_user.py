@@ -26,8 +26,12 @@ from tests.qt.desktop import desktop
 
 _SHOWING, _FOCUSABLE, _FOCUSED, _CHECKED, _ENABLED = 25, 11, 12, 4, 8
 _MOST_KEYS = 200
+_OF_SCREEN = 0
 _ROOT = "/org/a11y/atspi/accessible/root"
 _REGISTRY = "org.a11y.atspi.Registry"
+_DEVICES = "/org/a11y/atspi/registry/deviceeventcontroller", "org.a11y.atspi.DeviceEventController"
+"""Place and kind of what strikes keys and clicks."""
+
 _VIEWS = ("tree", "tree table", "list", "table")
 _CONTENT = ("tree item", "list item")
 _NO_ROLES = ("unknown", "invalid", "")
@@ -214,7 +218,10 @@ class ScreenReader:
         self.until(lambda: self.text(box) == text, lambda: f"{name!r} has {self.text(box)!r}")
 
     def write_into_what_opens(self, keys: str, name: str, text: str) -> None:
-        """Press keys until they open a box, and write into it: a key struck while nobody has the keyboard is lost."""
+        """Press keys until they open a box, and write into it.
+
+        A key struck while no window has the keyboard is lost: the window is chosen then, as one does on a desktop.
+        """
 
         def has_keyboard() -> bool:
             return any(each.role == "text" and each.name == name and each.has(_FOCUSED) for each in self.all())
@@ -224,9 +231,14 @@ class ScreenReader:
             end = time.monotonic() + _AGAIN_S
             while not (is_there := has_keyboard()) and time.monotonic() < end:
                 time.sleep(_PAUSE_S)
+            if not is_there:
+                self._click_menu_bar()
             return is_there
 
-        self.until(lambda: has_keyboard() or opens(), lambda: f"{keys} opens no {name!r}")
+        def why_not() -> str:
+            return f"{keys} opens no {name!r}; the keyboard is on {self.focused}, and {self.heard[-3:]} was said"
+
+        self.until(lambda: has_keyboard() or opens(), why_not)
         self.type(text)
         box = self.find("text", name)
         self.until(lambda: self.text(box) == text, lambda: f"{name!r} has {self.text(box)!r}")
@@ -243,8 +255,7 @@ class ScreenReader:
     def entries(self, above: Control | None = None) -> list[Control]:
         """Return the entries of a menu, or the menus of the bar."""
         if above is None:
-            (frame,) = (each for each in self.children(self.children(self._desktop())[-1]) if each.role == "frame")
-            above = next(each for each in self.children(frame) if each.role == "menu bar")
+            above = next(each for each in self.children(self._frame()) if each.role == "menu bar")
         inside = [child for each in self.children(above) for child in (each, *self.children(each))]
         return [each for each in inside if each.role.endswith("item") and each.name]
 
@@ -316,9 +327,15 @@ class ScreenReader:
 
     def _strike(self, key: int, how: int) -> None:
         """Have the accessibility bus strike a key, which the X server tells the program as if it were a keyboard's."""
-        kind = "org.a11y.atspi.DeviceEventController"
-        place = "/org/a11y/atspi/registry/deviceeventcontroller"
-        self.call(_REGISTRY, place, kind, "GenerateKeyboardEvent", "isu", (key, "", how))
+        self.call(_REGISTRY, *_DEVICES, "GenerateKeyboardEvent", "isu", (key, "", how))
+
+    def _click_menu_bar(self) -> None:
+        """Click where the bar of menus has none, so that nothing comes of it but the keyboard."""
+        frame = self._frame()
+        ((left, top, width, _),) = self.call(
+            frame.bus, frame.path, "org.a11y.atspi.Component", "GetExtents", "u", (_OF_SCREEN,)
+        )
+        self.call(_REGISTRY, *_DEVICES, "GenerateMouseEvent", "iis", (left + width * 3 // 4, top + 8, "b1c"))
 
     def _current(self, view: str) -> Control | None:
         return next((each for each in self.children(self._view(view)) if each.has(_FOCUSED)), None)
@@ -339,6 +356,11 @@ class ScreenReader:
 
         self.until(looks, lambda: f"no view {name!r}")
         return found[0]
+
+    def _frame(self) -> Control:
+        """Return the window of the program."""
+        (frame,) = (each for each in self.children(self.children(self._desktop())[-1]) if each.role == "frame")
+        return frame
 
     def _desktop(self) -> Control:
         return Control(_REGISTRY, _ROOT, "", "", 0)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 import pyarrow as pa
+from msgspec import Raw
 from numpy.typing import NDArray
 
 from metl_gui.core.dimensional.histories import EntityHistory
@@ -28,7 +29,7 @@ from metl_gui.engine.sinks.parquet import by_version
 from metl_gui.engine.staging.canonical_messages import CanonicalMessage, read_one
 from metl_gui.engine.staging.history_rows import HistoryRows
 from metl_gui.errors import RecordError
-from metl_gui.formats.json_text import NULL, members_unless_repeated, quoted
+from metl_gui.formats.json_text import NULL, is_null, members_unless_repeated, quoted
 
 if TYPE_CHECKING:
     from metl_gui.engine.kernel.compiled.layout_tree import LayoutTree
@@ -249,14 +250,14 @@ def _is_plain(tree: Nested, paths: Sequence[str]) -> bool:
     return True
 
 
-def _leaves(text: object, tree: Nested) -> Iterator[tuple[int, bytes]]:
+def _leaves(text: bytes | Raw, tree: Nested) -> Iterator[tuple[int, bytes]]:
     """Yield the values of a payload with the numbers of their paths.
 
     Raises:
         RecordError: an object is none.
         KeyError: there is no such attribute.
     """
-    for name, value in members_unless_repeated(text).items():  # type: ignore[arg-type]
+    for name, value in members_unless_repeated(text).items():
         below = tree[name]
         if isinstance(below, int):
             yield below, bytes(value)
@@ -264,11 +265,10 @@ def _leaves(text: object, tree: Nested) -> Iterator[tuple[int, bytes]]:
             yield from _leaves(value, below)
 
 
-def _members(text: object) -> dict[str, bytes]:
+def _members(text: bytes | Raw) -> dict[str, bytes]:
     """Return the values of an object by their paths, none of null."""
-    if bytes(text) == NULL:  # type: ignore[call-overload]
-        return {}
-    return {escape(name): bytes(value) for name, value in members_unless_repeated(text).items()}  # type: ignore[arg-type]
+    found = {} if is_null(text) else members_unless_repeated(text)
+    return {escape(name): bytes(value) for name, value in found.items()}
 
 
 def _by_version(found: MappedBatch, kept: NDArray[np.bool_]) -> dict[str, int]:

@@ -106,9 +106,11 @@ _PORT_TAKEN = ("Address already in use", "BindException", "could not bind")
 def free_port() -> int:
     """Find a port of this computer that nobody listens at.
 
-    It is below those that the system gives to whoever connects: one of them could take it while its server restarts.
+    It is below those that the system gives to whoever connects, where it leaves any: one of them could take it while
+    its server restarts.
     """
-    for port in random.sample(range(_FIRST_PORT, _given_ports_start()), _PORT_TRIES):
+    free = range(_FIRST_PORT, _given_ports_start())
+    for port in random.sample(free, min(len(free), _PORT_TRIES)):
         with socket.socket() as found, contextlib.suppress(OSError):
             found.bind((HOST, port))
             return port
@@ -120,7 +122,7 @@ def free_port() -> int:
 def _given_ports_start() -> int:
     """Return the first port that the system gives away by itself."""
     try:
-        return max(int(_GIVEN_PORTS.read_text("ascii").split()[0]), _FIRST_PORT + _PORT_TRIES)
+        return int(_GIVEN_PORTS.read_text("ascii").split()[0])
     except (OSError, ValueError, IndexError):
         return _USUAL_START
 

@@ -26,6 +26,7 @@ from metl_gui.ui.charts.plots import Plots
 from metl_gui.ui.charts.series import RECORDS
 from metl_gui.ui.context.app_context import PAGES
 from metl_gui.ui.owners.entity_dialog import EntityDialog
+from metl_gui.ui.shell.layout import docks_of
 from metl_gui.ui.shell.window import Window
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.theming.controller import SCALES
@@ -293,6 +294,62 @@ def test_what_a_page_that_is_seen_hides_is_dressed_once_it_is_shown(window: Wind
     words.show()
     assert words.scales == [2.0]
     assert words.sizeHint().height() > 1.8 * before.height()
+
+
+def a_dock_behind(window: Window) -> QDockWidget:
+    """Show all panels of the map, and return one behind another whose rows need no time to come."""
+    page_looks(window, 0)
+    for dock in docks_of(window.map):
+        dock.show()
+    QApplication.processEvents()
+    dock = next(dock for dock in docks_of(window.map) if dock.windowTitle() == "Mapping list")
+    assert dock.isVisible()
+    assert dock.visibleRegion().isEmpty()
+    return dock
+
+
+def looks_at_one_size(window: Window, panel: QWidget) -> QImage:
+    """Grab a panel; how wide its dock is depends on what its neighbours, of which all are open, asked for in turn."""
+    page_looks(window, 0)
+    panel.resize(640, 250)
+    return panel.grab().toImage()
+
+
+def test_a_dock_behind_another_is_dressed_once_it_comes_to_the_front(window: Window) -> None:
+    dock = a_dock_behind(window)
+    words = DressedLabel(dock)
+    words.show()
+    window.dressing.scale_to(110)
+    assert words.scales == []
+    dock.raise_()
+    page_looks(window, 0)
+    assert words.scales == [1.1]
+    assert not dock.visibleRegion().isEmpty()
+
+
+def test_a_dock_behind_another_follows_a_switch_where_it_is(window: Window, qtbot: QtBot) -> None:
+    dock = a_dock_behind(window)
+    words = DressedLabel(dock)
+    words.show()
+    window.dressing.scale_to(110)
+    qtbot.waitUntil(lambda: not window.dressing.has_more_to_dress)
+    assert words.scales == [1.1]
+    assert dock.visibleRegion().isEmpty()
+
+
+@pytest.mark.parametrize("comes_at_once", [True, False])
+def test_a_dock_that_was_behind_looks_as_if_it_had_been_in_front_when_it_was_dressed(
+    window: Window, qtbot: QtBot, comes_at_once: bool
+) -> None:
+    dock = a_dock_behind(window)
+    window.dressing.choose("dark")
+    window.dressing.scale_to(110)
+    if not comes_at_once:
+        qtbot.waitUntil(lambda: not window.dressing.has_more_to_dress)
+    dock.raise_()
+    looks = looks_at_one_size(window, dock.widget())
+    dress_everything(window)
+    assert looks_at_one_size(window, dock.widget()) == looks
 
 
 def test_what_is_taken_out_of_a_hidden_page_before_its_turn_follows_a_switch_too(window: Window, qtbot: QtBot) -> None:

@@ -168,7 +168,7 @@ class HeadBar(QWidget):
         self.spark.setFixedWidth(room)
         metrics = self.spark.fontMetrics()
         shown = metrics.elidedText(words, Qt.TextElideMode.ElideMiddle, room - metrics.horizontalAdvance("● ") - 4)
-        self.spark.setText(f"<span style='color:{colour.name()}'>●</span> {escape(shown)}")
+        self.spark.setText(f"{themes.coloured('●', colour)} {escape(shown)}")
         self.spark.setAccessibleName(words)
         self.spark.setToolTip(plain_tip(words))
 

@@ -242,7 +242,7 @@ class TargetBox(QWidget):
         self.box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.profiles = KeyButton("Connections…", kind="link")
         self.profiles.set_height(20)
-        self.dot = QLabel("●")
+        self.dot = QLabel()
         self.dot.setAccessibleName("State of Spark")
         self.state = Elided("not started", "small")
         self._recent: tuple[str, ...] = ()
@@ -280,7 +280,7 @@ class TargetBox(QWidget):
         """Say how the session is: ``ready``, ``starting``, or what is wrong with it."""
         theme = themes.current()
         colours = {_READY: theme.good, _STARTING: theme.dim, "not started": theme.faint}
-        self.dot.setStyleSheet(f"color: {colours.get(words, theme.bad).name()}")
+        self.dot.setText(themes.coloured("●", colours.get(words, theme.bad)))
         self.state.setText(words)
         self.dot.setAccessibleDescription(words)
 

@@ -93,9 +93,8 @@ class ConnectionTestPane(QWidget):
 def _line(title: str, text: str, mark: str) -> QWidget:
     theme = themes.current()
     line = QWidget()
-    sign = QLabel(mark)
-    colour = {_GOOD: theme.good, _BAD: theme.bad}.get(mark, theme.dim)
-    sign.setStyleSheet(f"color: {colour.name()}; font-weight: 600;")
+    sign = QLabel(themes.coloured(mark, {_GOOD: theme.good, _BAD: theme.bad}.get(mark, theme.dim)))
+    sign.setProperty("kind", "heading")
     sign.setAccessibleName({_GOOD: "Done", _BAD: "Failed"}.get(mark, "Is being tried"))
     sign.setMinimumWidth(themes.px(12))
     name, words = plain_label(title), plain_label(text, "dim")

@@ -1,6 +1,6 @@
 """Puts another style sheet on what is seen at once, and on what is hidden right after, or as soon as it is shown.
 
-Of the 1,350 widgets of a window with the panels of all pages open, 250 are seen. Qt has no way to leave the others for
+Of the 1,350 widgets of a window with the panels of all pages open, 160 are seen. Qt has no way to leave the others for
 later, so they are taken out of its walk by the two attributes that it asks for there.
 """
 
@@ -13,7 +13,7 @@ from itertools import compress, repeat
 
 import shiboken6
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer
-from PySide6.QtWidgets import QApplication, QMainWindow, QScrollArea, QStatusBar, QWidget
+from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QScrollArea, QStatusBar, QWidget
 
 from metl_gui.ui.theming import theme as themes
 
@@ -25,6 +25,9 @@ _STEP_S = 0.008
 
 _MEASURING = (QMainWindow, QScrollArea)
 """What measures all that is in it when it hears of another style; it is told last, when that has its sizes."""
+
+_COMING = (QEvent.Type.Show, QEvent.Type.Move)
+"""What a widget is told of when it comes to be seen."""
 
 _IS_POLISHED = Qt.WidgetAttribute.WA_WState_Polished
 _HAS_OWN_STYLE = Qt.WidgetAttribute.WA_SetStyle
@@ -57,7 +60,7 @@ class Dresser(QObject):
                 if self._waiting.pop(widget, False):
                     widget.setAttribute(_IS_POLISHED)
             before, at_once = self._waiting, set(seen)
-            hidden = [each for each in app.allWidgets() if each not in at_once and not each.styleSheet()]
+            hidden = [each for each in app.allWidgets() if each not in at_once]
             self._waiting = {each: before.get(each, False) or each.testAttribute(_IS_POLISHED) for each in hidden}
             self._change_sheet(app, seen)
             for widget in self._tops:
@@ -89,8 +92,8 @@ class Dresser(QObject):
             widget.update()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Dress what is shown now."""
-        if event.type() is QEvent.Type.Show and isinstance(watched, QWidget):
+        """Dress what is shown now, or comes to the front of the docks of its place."""
+        if event.type() in _COMING and isinstance(watched, QWidget) and _is_seen(watched):
             with themes.no_widget_goes():
                 self._dress_below(watched)
                 _tell_around([watched])
@@ -139,16 +142,21 @@ def _seen_and_tops(app: QApplication) -> tuple[list[QWidget], list[QWidget]]:
     measured: set[QWidget] = set()
     while look_at:
         widget = look_at.pop()
-        if not widget.isVisible() and widget not in measured:
+        if not _is_seen(widget) and widget not in measured:
             tops.append(widget)
             continue
-        if not widget.styleSheet():
-            seen.append(widget)
+        seen.append(widget)
         below = [child for child in _children(widget) if not child.isWindow()]
         look_at += below
         if isinstance(widget, QStatusBar) or getattr(type(widget), "measures_hidden", False):
             measured.update(below)
     return seen, tops
+
+
+def _is_seen(widget: QWidget) -> bool:
+    """Tell whether a widget is shown; Qt says so of all docks that share a place, and moves those behind far off."""
+    is_dock = isinstance(widget, QDockWidget)
+    return widget.isVisible() and not (is_dock and not widget.isWindow() and widget.visibleRegion().isEmpty())
 
 
 def _mark(widgets: Iterable[QWidget], attribute: Qt.WidgetAttribute, is_on: bool = True) -> None:

@@ -15,7 +15,8 @@ import string
 import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, lru_cache
+from html import escape
 from typing import Any
 
 from msgspec.structs import replace
@@ -311,6 +312,11 @@ def _round_sizes() -> dict[str, str]:
     return {"half": f"{half}", "hollow": f"{2 * half - 4}", "ring": f"{ring}", "dot": f"{2 * (half - ring)}"}
 
 
+def coloured(text: str, colour: QColor) -> str:
+    """Return HTML of a text in a colour, for a label: a style sheet of its own would keep the window's off it."""
+    return f"<span style='color:{colour.name()}'>{escape(text)}</span>"
+
+
 def small(bold: bool = False) -> QFont:
     """Return the font of secondary text."""
     return scaled(SMALL, bold)
@@ -318,7 +324,12 @@ def small(bold: bool = False) -> QFont:
 
 def scaled(factor: float, bold: bool = False) -> QFont:
     """Return the application's font at a share of its size."""
-    font = QFont(QApplication.font())
+    return QFont(_scaled(QApplication.font(), factor, bold))
+
+
+@lru_cache(maxsize=64)
+def _scaled(base: QFont, factor: float, bold: bool) -> QFont:
+    font = QFont(base)
     if font.pointSizeF() > 0:
         font.setPointSizeF(font.pointSizeF() * factor)
     else:

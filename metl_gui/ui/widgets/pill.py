@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import (
     QApplication,
     QButtonGroup,
@@ -142,7 +142,7 @@ class KeyButton(QPushButton):
     def sizeHint(self) -> QSize:
         """As wide as words and badge."""
         pad = _TIGHT_PAD if self.property("kind") in _TIGHT else _BUTTON_PAD
-        font = QApplication.font().key()
+        font = QApplication.font()
         counts = (self.count, self._longest_count)
         width = max(_width(self.text(), self.key, count, font) for count in counts)
         return QSize(round(width) + themes.px(pad), themes.px(self._height))
@@ -217,7 +217,7 @@ class KeyButton(QPushButton):
 
 
 @lru_cache(maxsize=4096)
-def _width(words: str, key: str, count: str, _font: str) -> float:
+def _width(words: str, key: str, count: str, _font: QFont) -> float:
     """Measure words and badge of a button, once in each font of the application: layouts ask again and again."""
     return themes.text_width(words, themes.scaled(1.0, bold=True)) + _badge_width(key, count)
 

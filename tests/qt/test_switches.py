@@ -28,6 +28,7 @@ from metl_gui.ui.context.app_context import PAGES
 from metl_gui.ui.owners.entity_dialog import EntityDialog
 from metl_gui.ui.shell.layout import docks_of
 from metl_gui.ui.shell.window import Window
+from metl_gui.ui.theming import dresser
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.theming.controller import SCALES
 from metl_gui.ui.widgets.choice import ThemedComboBox
@@ -35,6 +36,9 @@ from metl_gui.ui.widgets.fitted_dialog import LEAST_PX, FittedDialog
 from metl_gui.ui.widgets.table import ScaledTable
 from metl_gui.ui.widgets.tree import paint_branch
 from tests.flows.windows import Painted
+
+_LONG_MS = 600_000
+"""A pause before hidden widgets follow that no test waits for."""
 
 _HIDDEN = [number for number, page in enumerate(PAGES) if page != "Map"]
 
@@ -250,7 +254,8 @@ def test_a_page_that_is_seen_looks_after_a_switch_as_if_it_had_been_dressed_anew
     assert page_looks(window, 0) == looks
 
 
-def test_what_is_seen_is_painted_once_at_another_size(window: Window) -> None:
+def test_what_is_seen_is_painted_once_at_another_size(window: Window, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dresser, "_PAUSE_MS", _LONG_MS)
     page_looks(window, 0)
     painted = Painted(window.head)
     window.dressing.scale_to(125)
@@ -335,6 +340,22 @@ def test_a_dock_behind_another_follows_a_switch_where_it_is(window: Window, qtbo
     qtbot.waitUntil(lambda: not window.dressing.has_more_to_dress)
     assert words.scales == [1.1]
     assert dock.visibleRegion().isEmpty()
+
+
+def test_what_is_seen_has_its_place_before_docks_behind_are_dressed(
+    window: Window, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a_dock_behind(window)
+    (front,) = (dock for dock in docks_of(window.map) if dock.windowTitle() == "Block")
+    with monkeypatch.context() as patched:
+        patched.setattr(dresser, "_PAUSE_MS", _LONG_MS)
+        window.dressing.scale_to(125)
+        page_looks(window, 0)
+        width = front.width()
+    window.dressing.dress()
+    qtbot.waitUntil(lambda: not window.dressing.has_more_to_dress)
+    page_looks(window, 0)
+    assert front.width() == pytest.approx(width, abs=4)
 
 
 @pytest.mark.parametrize("comes_at_once", [True, False])

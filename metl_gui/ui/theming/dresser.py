@@ -44,6 +44,7 @@ class Dresser(QObject):
         super().__init__(parent)
         self._waiting: dict[QWidget, bool] = {}  # whether it wears the sheet before
         self._tops: list[QWidget] = []
+        self._scale = themes.scale()
         self._steps = QTimer(self)
         self._steps.timeout.connect(self._go_on)
 
@@ -56,6 +57,7 @@ class Dresser(QObject):
         """Put the style sheet of the chosen theme on what is seen, and have the rest follow."""
         with themes.no_widget_goes():
             seen, self._tops = _seen_and_tops(app)
+            self._ask_for_docks_behind()
             for widget in seen:
                 if self._waiting.pop(widget, False):
                     widget.setAttribute(_IS_POLISHED)
@@ -68,6 +70,16 @@ class Dresser(QObject):
             for widget in seen:
                 _follow(widget)
         self._steps.start(_PAUSE_MS)
+
+    def _ask_for_docks_behind(self) -> None:
+        """Have docks behind others ask for the room that they will need: what is seen moves once then, not again later.
+
+        Each says itself what it needs when it is dressed.
+        """
+        grown, self._scale = themes.scale() / self._scale, themes.scale()
+        for dock in self._tops:
+            if isinstance(dock, QDockWidget) and dock.isVisible():
+                dock.setMinimumSize(dock.minimumSize() * grown)
 
     def _change_sheet(self, app: QApplication, seen: list[QWidget]) -> None:
         """Take the sheet off and put the other on, leaving out what is hidden, and telling what is seen once.

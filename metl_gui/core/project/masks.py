@@ -90,6 +90,9 @@ def hidden_sources(document: Document, name: str | None) -> frozenset[str]:
 def hidden_targets(document: Document, entity: str, label: str) -> frozenset[str]:
     """Return the paths under which messages of an entity version carry masked values.
 
+    What fed an attribute that the newest version has no more, no block tells any more: it is hidden as soon as any
+    schema masks something.
+
     Args:
         document: the state to look at.
         entity: by name or alias.
@@ -104,7 +107,10 @@ def hidden_targets(document: Document, entity: str, label: str) -> frozenset[str
     mapped = version if found.setting("policy") == "parallel" else newest
     fed = fed_by_masked(document, mapped.id)
     lineages = {a.lineage for a in mapped.attributes if a.id in fed}
-    return _paths(document.cdm, found) | frozenset(a.path for a in version.attributes if a.lineage in lineages)
+    shown = {a.lineage for a in mapped.attributes} - lineages
+    if not schemas_with_masks(document.extraction):
+        shown |= {a.lineage for a in version.attributes}
+    return _paths(document.cdm, found) | frozenset(a.path for a in version.attributes if a.lineage not in shown)
 
 
 def _every_target(document: Document) -> frozenset[str]:

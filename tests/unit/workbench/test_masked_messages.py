@@ -187,6 +187,20 @@ def test_messages_of_an_older_entity_version_hide_what_masked_columns_feed_by_no
     assert json.loads(found)["payload"] == {"value": HIDDEN, "ref": {"id": 7}}
 
 
+@pytest.mark.parametrize("path", ["amount", "p.iban", None])
+def test_what_the_newest_entity_version_lacks_is_hidden_in_older_messages_once_anything_is_masked(
+    world: World, path: str | None
+) -> None:
+    if path is not None:
+        mask(world, Side.EXTRACTION, "fx.pay", "1", path)
+    world.entity("be", "2", "ref.id", "more")
+    message = {"entity": "be", "version": "1", "op": "c", "payload": {"value": 1, "ref": {"id": 7}}}
+    found = Masks(world.document, "fx.pay").outgoing("be", json.dumps(message).encode())
+    assert found is not None
+    value = 1 if path is None else HIDDEN
+    assert json.loads(found)["payload"] == {"value": value, "ref": {"id": 7}}
+
+
 def test_the_old_key_of_a_message_is_hidden_as_its_key_is(world: World) -> None:
     mask(world, Side.EXTRACTION, "fx.pay", "1", "id")
     old = {"ref": {"id": 6}, "@source.id": 6, "@source.p": 1}

@@ -92,6 +92,17 @@ def test_the_name_of_the_project_is_never_cut_by_a_switch_of_theme_or_size(windo
         assert name.width() >= name.sizeHint().width(), (theme, percent)
 
 
+def test_how_spark_is_stands_whole_where_there_is_room_for_it_again(window: Window) -> None:
+    window.resize(1600, 1000)
+    words = window.head.spark.text()
+    for percent, is_seen in ((200, False), (100, True)):
+        window.dressing.scale_to(percent)
+        page_looks(window, 0)
+        assert window.head.spark.isVisible() == is_seen
+    assert "\N{HORIZONTAL ELLIPSIS}" not in words
+    assert window.head.spark.text() == words
+
+
 def test_rows_of_tables_are_as_high_after_a_switch_of_the_size_as_when_they_were_made_at_it(window: Window) -> None:
     shown = window.run_page.body.entities.table
     window.dressing.scale_to(200)
@@ -311,6 +322,25 @@ def a_dock_behind(window: Window) -> QDockWidget:
     assert dock.isVisible()
     assert dock.visibleRegion().isEmpty()
     return dock
+
+
+def test_switches_and_sizes_of_the_window_may_follow_each_other_while_what_is_hidden_waits(window: Window) -> None:
+    a_dock_behind(window)
+    for width, height, percent, theme, title in (
+        (1600, 1000, 150, "dark", "Mapping list"),
+        (1100, 700, 125, "light", "History"),
+        (3840, 2160, 200, "dark", "Reverse search"),
+        (1600, 1000, 100, "light", "To do"),
+    ):
+        window.resize(width, height)
+        page_looks(window, 0)
+        window.dressing.choose(theme)
+        window.dressing.scale_to(percent)
+        page_looks(window, 0)
+        (dock,) = (dock for dock in docks_of(window.map) if dock.windowTitle() == title)
+        dock.raise_()
+        page_looks(window, 0)
+        assert window.head.height() == themes.px(46)
 
 
 def looks_at_one_size(window: Window, panel: QWidget) -> QImage:

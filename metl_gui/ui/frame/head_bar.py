@@ -166,7 +166,7 @@ class HeadBar(QWidget):
         colour = theme.good if state == "ready" else theme.dim
         room = themes.px(_SPARK_PX)
         self.spark.setFixedWidth(room)
-        metrics = self.spark.fontMetrics()
+        metrics = QFontMetricsF(themes.scaled(1.0))  # the label's own, which is dressed later where it is hidden now
         shown = metrics.elidedText(words, Qt.TextElideMode.ElideMiddle, room - metrics.horizontalAdvance("● ") - 4)
         self.spark.setText(f"{themes.coloured('●', colour)} {escape(shown)}")
         self.spark.setAccessibleName(words)

@@ -131,14 +131,18 @@ class Dresser(QObject):
 
     def _dress_below(self, top: QWidget) -> None:
         top.removeEventFilter(self)
-        widgets = [widget for widget in (top, *top.findChildren(QWidget)) if widget in self._waiting]
-        for widget in widgets:
-            if self._waiting.pop(widget):
+        dressed = []
+        for widget in (top, *top.findChildren(QWidget)):
+            is_worn = self._waiting.pop(widget, None)
+            if is_worn is None:  # it waits no longer: it may have come to be seen by what was dressed just now
+                continue
+            if is_worn:
                 widget.style().unpolish(widget)
                 QApplication.sendEvent(widget, QEvent(QEvent.Type.Polish))
-        for widget in widgets:
+            dressed.append(widget)
+        for widget in dressed:
             QApplication.sendEvent(widget, QEvent(QEvent.Type.StyleChange))
-        for widget in widgets:
+        for widget in dressed:
             _follow(widget)
 
 

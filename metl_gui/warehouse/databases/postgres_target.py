@@ -148,7 +148,9 @@ class PostgreSql:
         Raises:
             TargetError: the database refused it.
         """
-        text = in_dialect(statement, POSTGRES)
+        return self._run(in_dialect(statement, POSTGRES), values)
+
+    def _run(self, text: str, values: Sequence[object] = ()) -> int:
         made = _TEMPORARY.match(text)
         if made:
             return self._make_temporary(made[1], f"{made[2]}{text[made.end() :]}")
@@ -164,7 +166,7 @@ class PostgreSql:
 
     def step(self, step: Step) -> int:
         """Run a step and return how many rows it changed."""
-        return self.run(step.statement)
+        return self._run(step.sql(POSTGRES))
 
     @contextmanager
     def transaction(self) -> Iterator[None]:

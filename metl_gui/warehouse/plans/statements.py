@@ -31,6 +31,8 @@ class Step(msgspec.Struct, frozen=True):
         does: what becomes of the rows that it counts.
         made: what its rows go into, where a later step needs to know whether there are any.
         needs: what such a step made; where that was nothing, this one changes nothing and is left out.
+        near: columns of the query of an insert: rows that are equal in them are read together later, and are to lie
+            near each other where a database keeps rows in order of arrival.
     """
 
     title: str
@@ -39,10 +41,25 @@ class Step(msgspec.Struct, frozen=True):
     does: Does = "prepare"
     made: str = ""
     needs: str = ""
+    near: tuple[str, ...] = ()
 
     def sql(self, dialect: str) -> str:
         """Return its text in the dialect of a database."""
-        return self.statement if dialect == WRITTEN_IN else in_dialect(self.statement, dialect)
+        return self.statement if dialect == WRITTEN_IN else in_dialect(self._for(dialect), dialect)
+
+    def readable(self, dialect: str) -> str:
+        """Return its text in the dialect of a database as people read it."""
+        return written(parsed(self._for(dialect)), dialect, is_pretty=True)
+
+    def _for(self, dialect: str) -> str:
+        """Return it with what one database wants; the dialect in which plans are written keeps columns together.
+
+        Rows that are to lie near each other are inserted by the hashes of their values: that puts them together, and
+        numbers are sorted in a fraction of the time that texts take.
+        """
+        if not self.near or dialect == WRITTEN_IN:
+            return self.statement
+        return f"{self.statement} ORDER BY {', '.join(f'HASHTEXT({name(column)})' for column in self.near)}"
 
 
 @lru_cache(maxsize=4096)
@@ -54,11 +71,6 @@ def in_dialect(statement: str, dialect: str) -> str:
 def parsed(statement: str) -> exp.Expr:
     """Return the expression of a statement."""
     return sqlglot.parse_one(statement, read=WRITTEN_IN)
-
-
-def readable(statement: str, dialect: str) -> str:
-    """Return a statement as people read it."""
-    return written(parsed(statement), dialect, is_pretty=True)
 
 
 SO_FAR = "ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"

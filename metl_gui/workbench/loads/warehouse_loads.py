@@ -33,7 +33,7 @@ from metl_gui.warehouse.missing_members import missing_members
 from metl_gui.warehouse.plans.load_plan import whole_plan
 from metl_gui.warehouse.plans.shapes.shape_maker import shapes
 from metl_gui.warehouse.plans.shapes.table_shapes import TableShapes
-from metl_gui.warehouse.plans.statements import Step, readable
+from metl_gui.warehouse.plans.statements import Step
 from metl_gui.warehouse.status import TargetStatus, mode_of, target_status
 from metl_gui.warehouse.target_model import Owner
 from metl_gui.workbench.loads.hidden_columns import shown_findings, shown_members
@@ -342,7 +342,7 @@ def plan_sql(document: Document, model: str = "", dialect: str = "duckdb") -> li
     tables = model_shapes(document, model)
     found = []
     for step in whole_plan(tables):
-        found += [f"-- {step.title}", *f"{readable(step.statement, dialect)};".splitlines(), ""]
+        found += [f"-- {step.title}", *f"{step.readable(dialect)};".splitlines(), ""]
     return found
 
 

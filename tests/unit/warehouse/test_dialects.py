@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from metl_gui.warehouse.plans.dialects import NAME_BYTES, fitted
-from metl_gui.warehouse.plans.statements import first_of, in_dialect, readable
+from metl_gui.warehouse.plans.statements import Step, first_of, in_dialect
 
 
 def postgres(statement: str) -> str:
@@ -74,6 +74,13 @@ def test_lists_and_documents_are_those_of_postgresql() -> None:
 
 
 def test_people_read_what_runs() -> None:
-    made = readable('CREATE OR REPLACE TEMPORARY TABLE "t" AS SELECT 1', "postgres")
+    made = Step("", 'CREATE OR REPLACE TEMPORARY TABLE "t" AS SELECT 1').readable("postgres")
     assert " ".join(made.split()) == 'CREATE TEMPORARY TABLE "t" ON COMMIT DROP AS SELECT 1'
-    assert "METL_UPPER" in readable("SELECT UPPER(a) FROM t", "postgres").upper()
+    assert "METL_UPPER" in Step("", "SELECT UPPER(a) FROM t").readable("postgres").upper()
+
+
+def test_rows_that_are_to_lie_near_each_other_are_put_in_order_where_that_decides_where_they_lie() -> None:
+    step = Step("Append", "INSERT INTO t (a) SELECT a FROM u", near=("a",))
+    assert step.sql("duckdb") == step.statement
+    assert step.sql("postgres") == f'{step.statement} ORDER BY HASHTEXT("a")'
+    assert " ".join(step.readable("postgres").split()).endswith('FROM u ORDER BY HASHTEXT("a")')

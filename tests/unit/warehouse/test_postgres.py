@@ -34,6 +34,7 @@ from tests.unit.warehouse.worlds import (
     PERSON,
     VISIT,
     at,
+    endless_batch,
     model_of,
     parse,
     part,
@@ -88,6 +89,17 @@ def test_a_connection_that_dies_in_the_middle_of_a_load_leaves_nothing(visits: V
         assert not again.has_table("metl_loads")
         assert not again.rows("SELECT 1 FROM pg_namespace WHERE nspname = ?", [visits.schema])
         assert visits.load(again).appended == 4
+
+
+def test_messages_of_a_row_lie_together_as_far_as_one_load_brought_them(login: Login, tmp_path: Path) -> None:
+    world = Visits(login, tmp_path)
+    brought = [message for number in range(140) for message in endless_batch(number)[0]]
+    with world.open() as target:
+        for number, some in enumerate((brought[:70], brought[70:])):
+            load_parts(target, world.shapes, [part(tmp_path, "person", some)], f"load {number}", OWNER)
+        lie = target.rows("SELECT batch, row_key FROM metl_history_person ORDER BY ctid")
+    assert len(lie) == 140
+    assert len([row for row, before in zip(lie[1:], lie, strict=False) if row != before]) == 2 * 7 - 1
 
 
 def test_of_two_loaders_of_one_load_the_second_waits_and_sees_it_done(visits: Visits) -> None:

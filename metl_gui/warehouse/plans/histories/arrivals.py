@@ -182,6 +182,7 @@ def arrival_plan(history: EntityHistory, load: str, batch: Batch) -> Iterator[St
         f"INSERT INTO {table} ({names(columns)}, batch) SELECT {names(columns)}, {text(load)} FROM {name(came)}",
         history_table(entity),
         "insert",
+        near=("row_key",),
     )
     yield from log_plan(entity, batch.placed)
     if batch.is_replay:

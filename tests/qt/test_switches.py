@@ -324,6 +324,33 @@ def a_dock_behind(window: Window) -> QDockWidget:
     return dock
 
 
+@pytest.mark.parametrize("is_in_front", [True, False])
+def test_what_a_dock_needs_is_as_before_after_a_switch_there_and_back(
+    window: Window, qtbot: QtBot, is_in_front: bool
+) -> None:
+    dock, (front,) = a_dock_behind(window), [one for one in docks_of(window.map) if one.windowTitle() == "Block"]
+    before = dock.minimumSize()
+    for percent in (125, 100, 150, 100):
+        window.dressing.scale_to(percent)
+        page_looks(window, 0)
+        (dock if percent > 100 and is_in_front else front).raise_()
+        page_looks(window, 0)
+    qtbot.waitUntil(lambda: not window.dressing.has_more_to_dress)
+    page_looks(window, 0)
+    assert dock.minimumSize() == before
+
+
+def test_docks_take_their_places_at_once(window: Window) -> None:
+    dock = docks_of(window.map)[0]
+    assert dock.style().styleHint(QStyle.StyleHint.SH_Widget_Animation_Duration, None, dock) == 0
+
+
+def test_no_widget_has_a_style_sheet_of_its_own_which_a_switch_would_leave_as_it_is(window: Window) -> None:
+    for page in (*_HIDDEN, 0):
+        page_looks(window, page)
+    assert [widget for widget in QApplication.allWidgets() if widget.window() is window and widget.styleSheet()] == []
+
+
 def test_switches_and_sizes_of_the_window_may_follow_each_other_while_what_is_hidden_waits(window: Window) -> None:
     a_dock_behind(window)
     for width, height, percent, theme, title in (
@@ -350,7 +377,10 @@ def looks_at_one_size(window: Window, panel: QWidget) -> QImage:
     return panel.grab().toImage()
 
 
-def test_a_dock_behind_another_is_dressed_once_it_comes_to_the_front(window: Window) -> None:
+def test_a_dock_behind_another_is_dressed_once_it_comes_to_the_front(
+    window: Window, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dresser, "_PAUSE_MS", _LONG_MS)
     dock = a_dock_behind(window)
     words = DressedLabel(dock)
     words.show()
@@ -390,8 +420,10 @@ def test_what_is_seen_has_its_place_before_docks_behind_are_dressed(
 
 @pytest.mark.parametrize("comes_at_once", [True, False])
 def test_a_dock_that_was_behind_looks_as_if_it_had_been_in_front_when_it_was_dressed(
-    window: Window, qtbot: QtBot, comes_at_once: bool
+    window: Window, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, comes_at_once: bool
 ) -> None:
+    if comes_at_once:
+        monkeypatch.setattr(dresser, "_PAUSE_MS", _LONG_MS)
     dock = a_dock_behind(window)
     window.dressing.choose("dark")
     window.dressing.scale_to(110)

@@ -44,6 +44,7 @@ class Dresser(QObject):
         super().__init__(parent)
         self._waiting: dict[QWidget, bool] = {}  # whether it wears the sheet before
         self._tops: list[QWidget] = []
+        self._asking: set[QDockWidget] = set()
         self._scale = themes.scale()
         self._steps = QTimer(self)
         self._steps.timeout.connect(self._go_on)
@@ -57,7 +58,7 @@ class Dresser(QObject):
         """Put the style sheet of the chosen theme on what is seen, and have the rest follow."""
         with themes.no_widget_goes():
             seen, self._tops = _seen_and_tops(app)
-            self._ask_for_docks_behind()
+            self._ask_for_docks_behind(seen)
             for widget in seen:
                 if self._waiting.pop(widget, False):
                     widget.setAttribute(_IS_POLISHED)
@@ -71,15 +72,23 @@ class Dresser(QObject):
                 _follow(widget)
         self._steps.start(_PAUSE_MS)
 
-    def _ask_for_docks_behind(self) -> None:
+    def _ask_for_docks_behind(self, seen: Iterable[QWidget]) -> None:
         """Have docks behind others ask for the room that they will need: what is seen moves once then, not again later.
 
-        Each says itself what it needs when it is dressed.
+        They say themselves what they need when they are dressed.
         """
         grown, self._scale = themes.scale() / self._scale, themes.scale()
+        self._let_say(seen)
         for dock in self._tops:
             if isinstance(dock, QDockWidget) and dock.isVisible():
                 dock.setMinimumSize(dock.minimumSize() * grown)
+                self._asking.add(dock)
+
+    def _let_say(self, widgets: Iterable[QWidget]) -> None:
+        """Let docks say what they need, for which that was foreseen."""
+        for widget in self._asking.intersection(widgets):
+            self._asking.discard(widget)
+            widget.setMinimumSize(0, 0)
 
     def _change_sheet(self, app: QApplication, seen: list[QWidget]) -> None:
         """Take the sheet off and put the other on, leaving out what is hidden, and telling what is seen once.
@@ -140,6 +149,7 @@ class Dresser(QObject):
                 widget.style().unpolish(widget)
                 QApplication.sendEvent(widget, QEvent(QEvent.Type.Polish))
             dressed.append(widget)
+        self._let_say(dressed)
         for widget in dressed:
             QApplication.sendEvent(widget, QEvent(QEvent.Type.StyleChange))
         for widget in dressed:
@@ -171,8 +181,7 @@ def _seen_and_tops(app: QApplication) -> tuple[list[QWidget], list[QWidget]]:
 
 def _is_seen(widget: QWidget) -> bool:
     """Tell whether a widget is shown; Qt says so of all docks that share a place, and moves those behind far off."""
-    is_dock = isinstance(widget, QDockWidget)
-    return widget.isVisible() and not (is_dock and not widget.isWindow() and widget.visibleRegion().isEmpty())
+    return widget.isVisible() and not (isinstance(widget, QDockWidget) and widget.geometry().right() < 0)
 
 
 def _mark(widgets: Iterable[QWidget], attribute: Qt.WidgetAttribute, is_on: bool = True) -> None:

@@ -313,7 +313,7 @@ def _round_sizes() -> dict[str, str]:
 
 
 def coloured(text: str, colour: QColor) -> str:
-    """Return HTML of a text in a colour, for a label: a style sheet of its own would keep the window's off it."""
+    """Return HTML of a text in a colour, for a label; widgets have no style sheets of their own (see the dresser)."""
     return f"<span style='color:{colour.name()}'>{escape(text)}</span>"
 
 

@@ -44,7 +44,7 @@ class Dresser(QObject):
         super().__init__(parent)
         self._waiting: dict[QWidget, bool] = {}  # whether it wears the sheet before
         self._tops: list[QWidget] = []
-        self._asking: set[QDockWidget] = set()
+        self._asking: set[QDockWidget] = set()  # for the room that was foreseen for them
         self._scale = themes.scale()
         self._steps = QTimer(self)
         self._steps.timeout.connect(self._go_on)
@@ -78,14 +78,14 @@ class Dresser(QObject):
         They say themselves what they need when they are dressed.
         """
         grown, self._scale = themes.scale() / self._scale, themes.scale()
-        self._let_say(seen)
+        self._stop_asking(seen)
         for dock in self._tops:
             if isinstance(dock, QDockWidget) and dock.isVisible():
                 dock.setMinimumSize(dock.minimumSize() * grown)
                 self._asking.add(dock)
 
-    def _let_say(self, widgets: Iterable[QWidget]) -> None:
-        """Let docks say what they need, for which that was foreseen."""
+    def _stop_asking(self, widgets: Iterable[QWidget]) -> None:
+        """Have those of some widgets that ask for what was foreseen say themselves what they need."""
         for widget in self._asking.intersection(widgets):
             self._asking.discard(widget)
             widget.setMinimumSize(0, 0)
@@ -149,7 +149,7 @@ class Dresser(QObject):
                 widget.style().unpolish(widget)
                 QApplication.sendEvent(widget, QEvent(QEvent.Type.Polish))
             dressed.append(widget)
-        self._let_say(dressed)
+        self._stop_asking(dressed)
         for widget in dressed:
             QApplication.sendEvent(widget, QEvent(QEvent.Type.StyleChange))
         for widget in dressed:

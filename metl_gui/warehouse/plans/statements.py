@@ -13,7 +13,7 @@ import msgspec
 import sqlglot
 from sqlglot import exp
 
-from metl_gui.warehouse.plans.dialects import FIRST, SORT_KEY, written
+from metl_gui.warehouse.plans.dialects import FIRST, POSTGRES, SORT_KEY, written
 
 WRITTEN_IN = "duckdb"
 """The dialect in which plans are written; they keep to what ``dialects`` has words for in those of all targets."""
@@ -52,12 +52,12 @@ class Step(msgspec.Struct, frozen=True):
         return written(parsed(self._for(dialect)), dialect, is_pretty=True)
 
     def _for(self, dialect: str) -> str:
-        """Return it with what one database wants; the dialect in which plans are written keeps columns together.
+        """Return it with what one database wants: PostgreSQL keeps rows in order of arrival.
 
-        Rows that are to lie near each other are inserted by the hashes of their values: that puts them together, and
-        numbers are sorted in a fraction of the time that texts take.
+        Rows that are to lie near each other are inserted there by the hashes of their values: that puts them together,
+        and numbers are sorted in a fraction of the time that texts take.
         """
-        if not self.near or dialect == WRITTEN_IN:
+        if not self.near or dialect != POSTGRES:
             return self.statement
         return f"{self.statement} ORDER BY {', '.join(f'HASHTEXT({name(column)})' for column in self.near)}"
 

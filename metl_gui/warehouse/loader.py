@@ -145,6 +145,7 @@ class Loader:
         self._repeating: set[str] = set()
         self._once: set[str] = set()
         self._stated: set[str] = set()
+        self._new: set[str] = set()
         self._resting: set[str] = set()
         self._made: dict[str, int] = {}
         self._unknown: dict[str, tuple[str, ...]] = {}
@@ -459,6 +460,7 @@ class Loader:
             is_whole: look at what refers to members that did not change too.
         """
         self._stated.clear()
+        self._new.clear()
         self._resting.clear()
         self._made.clear()
         self._steps(nothing_again(shape) for shape in self.shapes.revisited)
@@ -473,7 +475,8 @@ class Loader:
             if dimension.cascades and self._number_of(again_table(dimension.table)):
                 self._states(dimension.entity, done)
             if dimension.entity in self._stated:
-                self._steps(one_dimension(self.shapes, dimension, is_whole=is_whole))
+                are_new = dimension.entity in self._new
+                self._steps(one_dimension(self.shapes, dimension, is_whole=is_whole, are_new=are_new))
             else:
                 self._resting.add(dimension.table)
                 self._steps([no_members(dimension)])
@@ -483,7 +486,7 @@ class Loader:
             if self._number_of(again_table(fact.table)):
                 self._states(fact.entity, done)
         self._resting.update(one.table for one in self.shapes.facts if one.entity not in self._stated)
-        self._steps(facts_plan(self.shapes, self._resting))
+        self._steps(facts_plan(self.shapes, self._resting, self._new))
         self.report.waiting = int(self.target.rows(waiting_query(self.shapes.facts))[0][0])
         links = [one.links.table for one in self.shapes.pair_bridges]
         for shape in (*self.shapes.dimensions, *self.shapes.facts):
@@ -506,14 +509,18 @@ class Loader:
 
     def _states(self, entity: str, done: Collection[str] = ()) -> None:
         touched, count, stated = StateTables(entity).touched, -1, self.shapes.stated[entity]
+        if entity not in self._stated:
+            self._new.add(entity)
         self._stated.add(entity)
         while (now := self._number_of(touched)) != count:
             # Rows that share a key with touched ones are taken in once, and bring no further keys.
             count = now
             self._steps([find_messages(stated)])
-            self._steps(states_of(self.shapes, entity, self._contents(stated), done))
+            are_new = entity in self._new
+            self._steps(states_of(self.shapes, entity, self._contents(stated), done, are_new=are_new))
             self._steps(wider(self.shapes, entity))
             if self._number_of(touched) != count:
+                self._new.discard(entity)
                 self._steps([touch_linked(entity)])
 
     def _contents(self, history: EntityHistory) -> Contents:

@@ -23,6 +23,9 @@ UNHELD = "\ufdd0"
 FIRST, SORT_KEY = "ARG_MIN_NULL", "CREATE_SORT_KEY"
 """DuckDB's functions for the value with the least key, and for the key of an order: a list would be sorted by group."""
 
+HASH = "HASH"
+"""DuckDB's function for one number of several values: values that differ seldom have the same."""
+
 _DECIMAL_DEFAULT = (18, 3)
 """Digits and scale of a decimal without any, in DuckDB."""
 
@@ -127,6 +130,13 @@ def _cast(node: exp.Expr) -> exp.Expr:
     return _try_cast(node) if is_text and not isinstance(node.this, exp.Literal) else node
 
 
+def _named(node: exp.Expr) -> exp.Expr:
+    """Put what PostgreSQL has in the place of a function that is DuckDB's own."""
+    if node.name == HASH:
+        return exp.func("HASH_RECORD_EXTENDED", exp.func("ROW", *node.expressions), exp.Literal.number(0))
+    return _first(node)
+
+
 def _first(node: exp.Expr) -> exp.Expr:
     """Take the first value in an order out of a list of all."""
     found = node.this if isinstance(node, exp.Filter) else node
@@ -202,7 +212,7 @@ _CHANGES: dict[type[exp.Expr], Callable[[exp.Expr], exp.Expr]] = {
     exp.TryCast: _try_cast,
     exp.Cast: _cast,
     exp.ArrayContains: _contains,
-    exp.Anonymous: _first,
+    exp.Anonymous: _named,
     exp.Filter: _first,
     exp.Array: _array,
     exp.JSONExtractScalar: _json_text,

@@ -154,7 +154,9 @@ def whole_plan(shapes: TableShapes) -> Iterator[Step]:
     yield from facts_plan(shapes)
 
 
-def states_of(shapes: TableShapes, entity: str, contents: Contents, done: Collection[str] = ()) -> Iterator[Step]:
+def states_of(
+    shapes: TableShapes, entity: str, contents: Contents, done: Collection[str] = (), *, are_new: bool = False
+) -> Iterator[Step]:
     """Yield the steps that make the states of an entity and find the keys that change.
 
     Args:
@@ -162,13 +164,14 @@ def states_of(shapes: TableShapes, entity: str, contents: Contents, done: Collec
         entity: its name.
         contents: what the messages of touched rows have in them.
         done: tables that are up to date, whose keys were found before.
+        are_new: no touched row was taken in for the sake of another.
     """
     of_entity = shapes.of_entity(entity)
     keeps_log = any(isinstance(one, FactShape) and one.has_moments for one in of_entity)
     yield from state_plan(shapes.stated[entity], contents, shapes.valid_at.get(entity, ""), keeps_log=keeps_log)
     for shape in (one for one in of_entity if one.table not in done):
         again = again_table(shape.table) if shape in shapes.revisited else ""
-        yield from owner_plan(shape, only_held=isinstance(shape, DimensionShape), again=again)
+        yield from owner_plan(shape, again=again, are_new=are_new)
 
 
 def wider(shapes: TableShapes, entity: str) -> Iterator[Step]:
@@ -176,16 +179,19 @@ def wider(shapes: TableShapes, entity: str) -> Iterator[Step]:
     yield from widen_plan(shapes.of_entity(entity), entity)
 
 
-def one_dimension(shapes: TableShapes, dimension: DimensionShape, *, is_whole: bool = False) -> Iterator[Step]:
+def one_dimension(
+    shapes: TableShapes, dimension: DimensionShape, *, is_whole: bool = False, are_new: bool = False
+) -> Iterator[Step]:
     """Yield the steps that bring a dimension up to date, once those that it refers to are, and states are made.
 
     Args:
         shapes: the tables of the model.
         dimension: one of them.
         is_whole: look at what refers to members that did not change too.
+        are_new: no touched row of its entity was taken in for the sake of another.
     """
     by_name = {one.table: one for one in shapes.dimensions}
-    yield from keep_owners(dimension)
+    yield from keep_owners(dimension, are_new=are_new)
     yield from dimension_plan(dimension, by_name, _as_of_times(shapes, dimension))
     yield all_members(dimension) if is_whole else changed_members(dimension)
     yield from _gathered(shapes, dimension)
@@ -225,19 +231,20 @@ def no_members(dimension: DimensionShape) -> Step:
     return temporary(f"_members_{dimension.table}", query, f"Leave the members of {dimension.table}")
 
 
-def facts_plan(shapes: TableShapes, resting: Collection[str] = ()) -> Iterator[Step]:
+def facts_plan(shapes: TableShapes, resting: Collection[str] = (), new: Collection[str] = ()) -> Iterator[Step]:
     """Yield the steps that bring facts up to date, and what refers to members that changed.
 
     Args:
         shapes: the tables of the model.
         resting: tables of which no row is touched.
+        new: entities of which no touched row was taken in for the sake of another.
     """
     by_name = {one.table: one for one in shapes.dimensions}
     for fact in shapes.facts:
         if fact.table in resting:
             yield from no_runs(fact)
         else:
-            yield from keep_owners(fact)
+            yield from keep_owners(fact, are_new=fact.entity in new)
             yield from fact_plan(fact, by_name)
             yield from _gathered(shapes, fact)
     for bridge in shapes.list_bridges:

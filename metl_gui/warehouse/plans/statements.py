@@ -33,6 +33,9 @@ class Step(msgspec.Struct, frozen=True):
         needs: what such a step made; where that was nothing, this one changes nothing and is left out.
         near: columns of the query of an insert: rows that are equal in them are read together later, and are to lie
             near each other where a database keeps rows in order of arrival.
+        is_changed: rows of the table that it makes are changed later, few columns of each; a database that writes a
+            changed row anew is to have room for it beside the one that was there.
+        is_view: it makes a view; a database that plans by what it counted of tables keeps the rows instead.
     """
 
     title: str
@@ -42,6 +45,8 @@ class Step(msgspec.Struct, frozen=True):
     made: str = ""
     needs: str = ""
     near: tuple[str, ...] = ()
+    is_changed: bool = False
+    is_view: bool = False
 
     def sql(self, dialect: str) -> str:
         """Return its text in the dialect of a database."""
@@ -52,14 +57,30 @@ class Step(msgspec.Struct, frozen=True):
         return written(parsed(self._for(dialect)), dialect, is_pretty=True)
 
     def _for(self, dialect: str) -> str:
-        """Return it with what one database wants: PostgreSQL keeps rows in order of arrival.
+        """Return it with what one database wants: PostgreSQL keeps rows in order of arrival, and indexes places.
 
-        Rows that are to lie near each other are inserted there by the hashes of their values: that puts them together,
-        and numbers are sorted in a fraction of the time that texts take.
+        Rows that are to lie near each other are inserted there by the hashes of their values, of which the lowest bits
+        come first: they tell the place in an index of hashes, so that each place is visited once, and numbers are
+        sorted in a fraction of the time that texts take. A changed row that finds room beside the one that was there
+        needs no new entry in any index whose columns did not change.
         """
-        if not self.near or dialect != POSTGRES:
+        if dialect != POSTGRES:
             return self.statement
-        return f"{self.statement} ORDER BY {', '.join(f'HASHTEXT({name(column)})' for column in self.near)}"
+        if self.is_view:
+            return self.statement.replace(_VIEW, _TABLE, 1)
+        if self.is_changed:
+            return f"{self.statement} WITH (fillfactor = {_FILLED_PERCENT})"
+        hashes = [f"HASHTEXT({name(column)})" for column in self.near]
+        order = ", ".join([*(f"{one} & {_LOW_BITS}" for one in hashes), *hashes])
+        return f"{self.statement} ORDER BY {order}" if order else self.statement
+
+
+_TABLE, _VIEW = "CREATE OR REPLACE TEMPORARY TABLE", "CREATE OR REPLACE TEMPORARY VIEW"
+
+_FILLED_PERCENT = 85
+"""How full a page is made by inserts where its rows change later."""
+
+_LOW_BITS = 2**16 - 1
 
 
 @lru_cache(maxsize=4096)
@@ -137,4 +158,15 @@ def temporary(table: str, query: str, title: str, needs: str = "") -> Step:
         title: as of the step.
         needs: as of the step; only for a table that no step reads but those which need it.
     """
-    return Step(title, f"CREATE OR REPLACE TEMPORARY TABLE {name(table)} AS {query}", made=table, needs=needs)
+    return Step(title, f"{_TABLE} {name(table)} AS {query}", made=table, needs=needs)
+
+
+def viewed(table: str, query: str, title: str) -> Step:
+    """Return the step that lets those that follow read the rows of a query, which nobody needs the number of.
+
+    Args:
+        table: its name, which is never that of a table of ``temporary``.
+        query: for the rows; what it reads stays as it is while somebody reads them.
+        title: as of the step.
+    """
+    return Step(title, f"{_VIEW} {name(table)} AS {query}", is_view=True)

@@ -29,7 +29,7 @@ from metl_gui.warehouse.plans.shapes.shape_maker import shapes
 from metl_gui.warehouse.plans.statements import name
 from metl_gui.warehouse.status import mode_of, target_status
 from tests.unit.warehouse.conftest import SERVER, new_schema
-from tests.unit.warehouse.test_loads import OWNER, PERSONS, VISITS
+from tests.unit.warehouse.test_loads import OWNER, PERSONS, VISITS, row_key
 from tests.unit.warehouse.worlds import (
     PERSON,
     VISIT,
@@ -100,6 +100,26 @@ def test_messages_of_a_row_lie_together_as_far_as_one_load_brought_them(login: L
         lie = target.rows("SELECT batch, row_key FROM metl_history_person ORDER BY ctid")
     assert len(lie) == 140
     assert len([row for row, before in zip(lie[1:], lie, strict=False) if row != before]) == 2 * 7 - 1
+
+
+def test_a_version_that_is_closed_stays_on_its_page(visits: Visits, tmp_path: Path) -> None:
+    def states(members: range, city: str, hour: int) -> list[Message]:
+        return [
+            Message("a", row_key(str(one)), f"{hour}{one:03}", "u", {"id": one, "city": city}, seen_at=at(hour))
+            for one in members
+        ]
+
+    pages = "SELECT person_key, SPLIT_PART(CAST(ctid AS VARCHAR), ',', 1) FROM person"
+    with visits.open() as target:
+        brought = (states(range(300), "Kiel", 1), states(range(0, 300, 10), "Bonn", 2))
+        stood: list[dict[int, str]] = []
+        for number, some in enumerate(brought):
+            load_parts(target, visits.shapes, [part(tmp_path, "person", some)], f"load {number}", OWNER)
+            stood.append(dict(target.rows(pages)))
+        closed = [key for (key,) in target.rows("SELECT person_key FROM person WHERE valid_to IS NOT NULL")]
+    assert len(closed) == 30
+    assert len(set(stood[0].values())) > 3
+    assert [stood[1][key] for key in closed] == [stood[0][key] for key in closed]
 
 
 def test_of_two_loaders_of_one_load_the_second_waits_and_sees_it_done(visits: Visits) -> None:

@@ -81,7 +81,8 @@ def _version_columns(shape: DimensionShape) -> list[str]:
 
 def _versions(shape: DimensionShape, keys: Sequence[str]) -> str:
     """Return the query for versions: touching segments that are equal in columns of type 2 and references are one."""
-    k, segments = names(keys), name(MemberTables(shape.table).segments)
+    tables = MemberTables(shape.table)
+    k, segments = names(keys), name(tables.segments if _outer_cascades(shape) else tables.uncut)
     firsts = [one for one in shape.columns if one.history == 0]
     befores = [_Before(one) for one in shape.columns if one.history == 3]
     looked_up = [pair for _, pairs in _references(shape) for pair in pairs]
@@ -100,8 +101,8 @@ def _versions(shape: DimensionShape, keys: Sequence[str]) -> str:
         WITH valued AS (SELECT {k}, "_from", "_to", "_opened"{cascaded}{valued} FROM {segments}),
           marked AS (SELECT *, CASE WHEN {touches}{equal}{stays} THEN 0 ELSE 1 END AS "_new",
                        LAG("_to") OVER ({by_time}) AS "_ended",
-                       MAX(COALESCE("_to", {FOREVER})) OVER (PARTITION BY {k}) AS "_end"
-                       {"".join(one.differed(k) for one in befores)} FROM valued),
+                       MAX(COALESCE("_to", {FOREVER})) OVER ({by_time} {_WHOLE}) AS "_end"
+                       {"".join(one.differed(by_time) for one in befores)} FROM valued),
           found AS (SELECT *{"".join(one.found(k) for one in befores)} FROM marked),
           opened AS (SELECT *, ROW_NUMBER() OVER ({by_time}) AS "_number",
                        LEAD("_from") OVER ({by_time}) IS NULL AS "_is_newest",
@@ -113,6 +114,7 @@ def _versions(shape: DimensionShape, keys: Sequence[str]) -> str:
 
 
 _WHOLE = "ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING"
+"""All rows of a key; in the order in which others are looked at, so that they are sorted once."""
 
 
 class _Before:
@@ -127,10 +129,10 @@ class _Before:
         sql = self.column.sql
         return f", {sql} AS {self.value}, LAST_VALUE({sql}) OVER ({by_time} {_WHOLE}) AS {self.name}"
 
-    def differed(self, keys: str) -> str:
+    def differed(self, by_time: str) -> str:
         """Return since when the last segment holds that has another value."""
         is_other = f"{self.value} IS DISTINCT FROM {self.name}"
-        return f', MAX(CASE WHEN {is_other} THEN "_from" END) OVER (PARTITION BY {keys}) AS {self.at}'
+        return f', MAX(CASE WHEN {is_other} THEN "_from" END) OVER ({by_time} {_WHOLE}) AS {self.at}'
 
     def found(self, keys: str) -> str:
         """Return the value of that segment."""
@@ -244,7 +246,7 @@ def _cascaded(shape: DimensionShape, dimensions: dict[str, DimensionShape]) -> s
     return f"""
         WITH numbered AS (
             SELECT *, ROW_NUMBER() OVER (ORDER BY {names(keys)}, "_from") AS "_n"{values}
-            FROM {name(MemberTables(shape.table).segments)}),
+            FROM {name(MemberTables(shape.table).uncut)}),
           points AS (SELECT "_n", "_from" AS "_at", '' AS "_by" FROM numbered {starts}),
           cut AS (SELECT "_n", "_at", MIN("_by") AS "_own", MAX("_by") AS "_by" FROM points GROUP BY "_n", "_at"),
           parts AS (SELECT *, LEAD("_at") OVER (PARTITION BY "_n" ORDER BY "_at") AS "_next" FROM cut)

@@ -74,7 +74,7 @@ def create_dimension(shape: DimensionShape) -> Iterator[Step]:
     table, keys = shape.table, keys_of(shape)
     listed = ", ".join(f"{name(column)} {type_}" for column, type_ in columns_of(shape))
     typed = ", ".join(f"{name(key)} {part.type}" for key, part in zip(keys, shape.key, strict=True))
-    yield Step(f"Make {table}", f"CREATE TABLE {name(table)} ({listed})")
+    yield Step(f"Make {table}", f"CREATE TABLE {name(table)} ({listed})", is_changed=True)
     yield Step(
         f"Make the keys of {table}",
         f"CREATE TABLE IF NOT EXISTS {name(members_table(table))} ({typed}, durable_key BIGINT)",

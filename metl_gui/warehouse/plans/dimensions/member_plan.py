@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from metl_gui.warehouse.plans.histories.state_plan import FOREVER, ROW, StateTables, carried
-from metl_gui.warehouse.plans.shapes.table_shapes import MemberShape
-from metl_gui.warehouse.plans.statements import Step, first_of, joined, name, names, temporary, text
+from metl_gui.warehouse.plans.shapes.table_shapes import DimensionShape, MemberShape
+from metl_gui.warehouse.plans.statements import Step, first_of, joined, name, names, temporary, text, viewed
 
 OPENED_BY = """"_schema" || CHR(31) || "_row" || CHR(31) || "_order" || CHR(31) || "_op\""""
 """What a version is known by, as text: the message that opened it."""
@@ -52,8 +52,13 @@ class MemberTables(msgspec.Struct, frozen=True):
         return f"_shared_{self.table}"
 
     @property
+    def uncut(self) -> str:
+        """Return that of the times in which nothing about a key itself changed."""
+        return f"_uncut_{self.table}"
+
+    @property
     def segments(self) -> str:
-        """Return that of the times in which nothing changed."""
+        """Return that of the times in which nothing changed, where those of parents cut them."""
         return f"_segments_{self.table}"
 
     @property
@@ -77,26 +82,19 @@ def keys_of(shape: MemberShape) -> list[str]:
     return [f"_k{number}" for number in range(len(shape.key))]
 
 
-def owner_plan(shape: MemberShape, *, only_held: bool, again: str = "") -> Iterator[Step]:
+def owner_plan(shape: MemberShape, *, again: str = "", are_new: bool = False) -> Iterator[Step]:
     """Yield the steps that find the keys of touched rows, and which keys they affect.
 
     The keys that a row had before are affected too: a state that came late may have moved it.
 
     Args:
         shape: the table.
-        only_held: states that never held have no owner.
         again: table of keys that are affected for another reason.
+        are_new: no touched row was taken in for the sake of another.
     """
     tables, states = MemberTables(shape.table), StateTables(shape.entity)
     keys = keys_of(shape)
-    own = ", ".join(f"{name(part.source)} AS {name(key)}" for part, key in zip(shape.key, keys, strict=True))
-    whole = " AND ".join(f"{name(part.source)} IS NOT NULL" for part in shape.key)
-    held = ' AND "_held"' if only_held else ""
-    yield temporary(
-        tables.owned,
-        f"SELECT {own}, * FROM {name(states.states)} WHERE {whole}{held}",
-        f"Find the keys of {shape.table} that states carry",
-    )
+    yield viewed(tables.owned, _owned(shape), f"Find the keys of {shape.table} that states carry")
     touched = name(states.touched)
     yield temporary(
         tables.known,
@@ -104,15 +102,24 @@ def owner_plan(shape: MemberShape, *, only_held: bool, again: str = "") -> Itera
         f"Find the keys of {shape.table} that rows had",
     )
     more = f" UNION SELECT {names(keys)} FROM {name(again)}" if again else ""
-    is_new = f"({ROW}) IN (SELECT schema, row_key FROM {touched} WHERE is_new)"
+    is_new = "" if are_new else f" WHERE ({ROW}) IN (SELECT schema, row_key FROM {touched} WHERE is_new)"
     yield temporary(
         tables.affected,
         f"""
-        SELECT {names(keys)} FROM {name(tables.owned)} WHERE {is_new}
+        SELECT {names(keys)} FROM {name(tables.owned)}{is_new}
         UNION
-        SELECT {names(keys)} FROM {name(tables.known)} WHERE {is_new}{more}""",
+        SELECT {names(keys)} FROM {name(tables.known)}{is_new}{more}""",
         f"Find the keys of {shape.table} that change",
     )
+
+
+def _owned(shape: MemberShape) -> str:
+    """Return the query for states with their keys; of dimensions, those that ever held."""
+    pairs = list(zip((name(part.source) for part in shape.key), map(name, keys_of(shape)), strict=True))
+    own = ", ".join(f"{source} AS {key}" for source, key in pairs)
+    whole = " AND ".join(f"{source} IS NOT NULL" for source, _ in pairs)
+    held = ' AND "_held"' if isinstance(shape, DimensionShape) else ""
+    return f"SELECT {own}, * FROM {name(StateTables(shape.entity).states)} WHERE {whole}{held}"
 
 
 def widen_plan(shapes: Sequence[MemberShape], entity: str) -> Iterator[Step]:
@@ -129,8 +136,13 @@ def widen_plan(shapes: Sequence[MemberShape], entity: str) -> Iterator[Step]:
         )
 
 
-def keep_owners(shape: MemberShape) -> Iterator[Step]:
-    """Yield the steps that keep for later loads which keys touched rows had, and leave the states of affected keys."""
+def keep_owners(shape: MemberShape, *, are_new: bool) -> Iterator[Step]:
+    """Yield the steps that keep for later loads which keys touched rows had, and leave the states of affected keys.
+
+    Args:
+        shape: the table.
+        are_new: as of ``owner_plan``: all keys that states carry are affected.
+    """
     tables, keys = MemberTables(shape.table), names(keys_of(shape))
     owners, known, now, lost = name(tables.owners), name(tables.known), f"_now_{shape.table}", f"_lost_{shape.table}"
     columns = f"{ROW}, {keys}"
@@ -144,12 +156,15 @@ def keep_owners(shape: MemberShape) -> Iterator[Step]:
     )
     yield Step(
         "Keep the keys that rows have",
-        f"INSERT INTO {owners} SELECT {columns} FROM {name(now)} EXCEPT SELECT {columns} FROM {known}",
+        f"""INSERT INTO {owners} SELECT {columns} FROM (
+          SELECT {columns} FROM {name(now)} EXCEPT SELECT {columns} FROM {known}) AS found""",
+        near=("_row",),
     )
-    yield Step(
-        "Leave what does not change",
-        f"DELETE FROM {name(tables.owned)} WHERE ({keys}) NOT IN (SELECT {keys} FROM {name(tables.affected)})",
-    )
+    if not are_new:
+        affected = (
+            f"SELECT * FROM ({_owned(shape)}) AS o WHERE ({keys}) IN (SELECT {keys} FROM {name(tables.affected)})"
+        )
+        yield viewed(tables.owned, affected, "Leave what does not change")
 
 
 def _precedence(shape: MemberShape, of: str) -> list[str]:
@@ -188,8 +203,8 @@ def segment_plan(shape: MemberShape, uses: Sequence[str]) -> Iterator[Step]:
     k, owned = names(keys), name(tables.owned)
     values = "".join(f", {name(c)}" for c in uses)
     in_shared = f"({k}) IN (SELECT {k} FROM {name(tables.shared)})"
-    yield temporary(
-        tables.segments,
+    yield viewed(
+        tables.uncut,
         f"""
         SELECT {k}, "_from", "_to", {OPENED_BY} AS "_opened"{values} FROM {owned} WHERE NOT {in_shared}
         UNION ALL
@@ -262,20 +277,26 @@ def latest_plan(shape: MemberShape, uses: Sequence[str]) -> Iterator[Step]:
     """Yield the step that finds the last values of each key in log order, of the rows that live or else of all.
 
     Of a fact it also finds whether a row lives, and the commits of the last message and of the first of its life.
+    Where one row alone has a key, its last state has the last values if it carries the key, as most do; the states of
+    keys that rows lost, or that ended, are put in order.
     """
     tables, keys = MemberTables(shape.table), keys_of(shape)
     k, owned = names(keys), name(tables.owned)
     values = "".join(f", {name(c)}" for c in uses)
     in_shared = f"({k}) IN (SELECT {k} FROM {name(tables.shared)})"
+    ends_row = f'"_is_last" AND NOT {in_shared}'
     life = f'PARTITION BY {k}, {ROW}, "_life" ORDER BY "_order", "_rank"'
     differs, since = changes(uses, life, "_committed")
     values_of = "".join(resolved(shape, column, "s", "s") for column in uses)
     yield temporary(
         tables.latest,
         f"""
-        SELECT {k}, "_is_last" AS "_lives", "_committed", "_began"{values}
+        SELECT {k}, TRUE AS "_lives", "_committed", "_began"{values} FROM {owned} WHERE {ends_row}
+        UNION ALL
+        SELECT {k}, FALSE, "_committed", "_began"{values}
         FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY {k} ORDER BY "_order" DESC, "_rank" DESC) AS "_place"
-              FROM {owned} WHERE NOT {in_shared}) AS o WHERE "_place" = 1
+              FROM {owned} WHERE NOT {in_shared} AND ({k}) NOT IN (SELECT {k} FROM {owned} WHERE {ends_row})) AS o
+        WHERE "_place" = 1
         UNION ALL
         SELECT {k}, BOOL_OR(s."_is_last" AND {leads(shape, "s")}), MAX(s."_committed"), MIN(s."_began"){values_of}
         FROM (SELECT *, BOOL_OR("_is_last") OVER (PARTITION BY {k}) AS "_any"

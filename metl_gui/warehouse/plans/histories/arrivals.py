@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from metl_gui.core.dimensional.histories import EntityHistory
+from metl_gui.warehouse.plans.dialects import HASH
 from metl_gui.warehouse.plans.histories.history_tables import IDENTITY, OWN_COLUMNS, history_table
 from metl_gui.warehouse.plans.histories.log_plan import greatest_query, log_plan
 from metl_gui.warehouse.plans.histories.replay_plan import is_void, void_plan, voided_table
@@ -78,8 +79,13 @@ def set_aside_plan(history: EntityHistory, unfit: Mapping[str, str], load: str, 
 
 
 def repeated_query(entity: str) -> str:
-    """Return the query that says whether an identity stands twice in the batch, be it of several publications."""
-    return f"SELECT EXISTS (SELECT 1 FROM {name(staged_table(entity))} GROUP BY {names(IDENTITY)} HAVING COUNT(*) > 1)"
+    """Return the query that says whether an identity can stand twice in the batch, be it of several publications.
+
+    Numbers are gathered much faster than the texts that they are made of; that two texts have one number is so rare
+    that it may be taken for a repeat.
+    """
+    staged = name(staged_table(entity))
+    return f"SELECT EXISTS (SELECT 1 FROM {staged} GROUP BY {HASH}({names(IDENTITY)}) HAVING COUNT(*) > 1)"
 
 
 def is_empty_query(entity: str) -> str:

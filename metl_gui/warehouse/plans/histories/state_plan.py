@@ -124,6 +124,7 @@ def state_plan(
     """
     tables = StateTables(history.entity)
     columns = [one.name for one in history.columns]
+    follows_log = not contents.has_lives and not valid_at
     logged, in_order = _logged(history, contents, columns), f"Put the messages of {history.entity} in order"
     kept = f"SELECT * FROM {name(tables.logged)}"
     if contents.has_moves and contents.partial:
@@ -135,25 +136,29 @@ def state_plan(
     if keeps_log:
         yield temporary(tables.logged, logged, in_order)
         logged = kept
-    yield temporary(
-        tables.states,
-        _timelines(logged, columns, valid_at, has_lives=contents.has_lives),
-        f"Find since when states of {history.entity} hold",
-    )
+    timelines = _log_timelines(logged, columns) if follows_log else _timelines(logged, columns, valid_at, contents)
+    yield temporary(tables.states, timelines, f"Find since when states of {history.entity} hold")
 
 
 def _logged(history: EntityHistory, contents: Contents, columns: list[str]) -> str:
-    """Return the query for messages with their lives, and the runs in which they are filled."""
+    """Return the query for messages with their lives, and the runs in which they are filled.
+
+    All that is asked of what lies before and behind is asked in one order, so that rows are sorted once: the greatest
+    commit up to the next message, say, is that up to this one or the next one's own.
+    """
     life = run = "0"
     if contents.has_lives:
         life = run = f"""COALESCE(SUM(CASE WHEN "_rank" < 2 THEN 1 ELSE 0 END) OVER ({_BY_LOG} {_BEFORE}), 0)"""
     if contents.has_moves:
         moved = 'CASE WHEN old_key IS NOT NULL AND "_rank" >= 2 THEN 1 ELSE 0 END'
         run = f"{life} + SUM({moved}) OVER ({_BY_LOG} {SO_FAR})"
+    up_to_here = f"{_BY_LOG} {SO_FAR}"
+    so_far, is_end = f'MAX("_commit") OVER ({up_to_here})', f'LEAD("_rank") OVER ({up_to_here}) IS NULL'
     return f"""
         WITH holding AS ({_holding(history, contents, columns)})
-        SELECT *, {life} AS "_life", {run} AS "_run", MAX("_commit") OVER ({_BY_LOG} {SO_FAR}) AS "_committed",
-          LEAD("_rank") OVER ({_BY_LOG}) IS NULL AND "_rank" >= 2 AS "_is_last"
+        SELECT *, {life} AS "_life", {run} AS "_run", {so_far} AS "_committed", {is_end} AND "_rank" >= 2 AS "_is_last",
+          FIRST_VALUE("_commit") OVER ({up_to_here}) AS "_first",
+          CASE WHEN NOT {is_end} THEN GREATEST({so_far}, LEAD("_commit") OVER ({up_to_here})) END AS "_next"
         FROM holding"""
 
 
@@ -250,7 +255,8 @@ def _moves(entity: str, partial: tuple[str, ...], columns: list[str]) -> Iterato
     )
 
 
-_OWN = ("_n", "_schema", "_row", "_order", "_rank", "_op", "_life", "_run", "_committed", "_is_last")
+_STATE = ("_n", "_schema", "_row", "_order", "_rank", "_op", "_life", "_committed", "_is_last")
+_OWN = (*_STATE, "_run", "_first", "_next")
 
 
 def _own_columns(of: str) -> str:
@@ -273,16 +279,23 @@ def _filled(logged: str, partial: tuple[str, ...], columns: list[str]) -> str:
     return f"SELECT {_own_columns('n')}{rest}{filled} FROM (SELECT *{counted} FROM ({logged}) AS l) AS n"
 
 
-def _timelines(logged: str, columns: list[str], valid_at: str, *, has_lives: bool) -> str:
+def _log_timelines(logged: str, columns: list[str]) -> str:
+    """Return the query for states that hold from their commits on, of rows that have one life."""
+    return f"""
+        SELECT {names(_STATE, "s")}, s."_committed" AS "_from", s."_first" AS "_began", s."_next" AS "_to",
+          s."_committed" < COALESCE(s."_next", {FOREVER}) AS "_held"{_attributes(columns)}
+        FROM ({logged}) AS s"""
+
+
+def _timelines(logged: str, columns: list[str], valid_at: str, contents: Contents) -> str:
     """Return the query for states, each until the next of its life, its delete, or where a later life begins."""
     since = f'COALESCE({valid_at}, "_committed")' if valid_at else '"_committed"'
-    listed = "".join(f", s.{name(c)}, s.{name(carried(c))}" for c in columns)
-    of_state = names((*(one for one in _OWN if one != "_run"), "_from"), "s")
+    of_state, listed = names((*_STATE, "_from"), "s"), _attributes(columns)
     dated = f'SELECT *, {since} AS "_from" FROM ({logged}) AS l'
     until = 'LEAD(s."_from") OVER (PARTITION BY s."_n", s."_life" ORDER BY s."_from", s."_order", s."_rank")'
-    if not has_lives:
+    if not contents.has_lives:
         return f"""
-        SELECT {of_state}, MIN(s."_committed") OVER (PARTITION BY s."_n", s."_life") AS "_began", {until} AS "_to",
+        SELECT {of_state}, s."_first" AS "_began", {until} AS "_to",
           s."_from" < COALESCE({until}, {FOREVER}) AS "_held"{listed}
         FROM ({dated}) AS s"""
     return f"""
@@ -290,17 +303,21 @@ def _timelines(logged: str, columns: list[str], valid_at: str, *, has_lives: boo
           lives AS (
             SELECT "_n", "_life", MIN("_committed") FILTER (WHERE "_rank" < 2) AS "_cut",
               MIN("_committed") FILTER (WHERE "_rank" >= 2) AS "_began",
-              MIN("_from") FILTER (WHERE "_rank" >= 2) AS "_first"
+              MIN("_from") FILTER (WHERE "_rank" >= 2) AS "_first_from"
             FROM dated GROUP BY "_n", "_life"),
           ends AS (
             SELECT "_n", "_life", "_began",
-              LEAST("_cut", MIN("_first") OVER (PARTITION BY "_n" ORDER BY "_life"
+              LEAST("_cut", MIN("_first_from") OVER (PARTITION BY "_n" ORDER BY "_life"
                 ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING)) AS "_end"
             FROM lives)
         SELECT {of_state}, e."_began", LEAST({until}, e."_end") AS "_to",
           s."_from" < COALESCE(LEAST({until}, e."_end"), {FOREVER}) AS "_held"{listed}
         FROM dated AS s JOIN ends AS e ON e."_n" = s."_n" AND e."_life" = s."_life"
         WHERE s."_rank" >= 2"""
+
+
+def _attributes(columns: list[str]) -> str:
+    return "".join(f", s.{name(c)}, s.{name(carried(c))}" for c in columns)
 
 
 FOREVER = "CAST('9999-12-31 23:59:59.999999+00' AS TIMESTAMPTZ)"

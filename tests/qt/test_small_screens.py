@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QScrollArea
 from pytestqt.qtbot import QtBot
 
 from metl_gui.ui.context.app_context import PAGES
+from metl_gui.ui.map.page import MapPage
 from metl_gui.ui.shell.window import LEAST_SIZE, Window
 from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.dock import Scrolled
@@ -316,6 +317,37 @@ def test_a_window_that_begins_small_gives_the_trees_their_room_when_it_grows(win
     settle(qtbot, window.map)
     assert window.map.source_dock.width() == 296
     assert window.map.target_dock.width() == 284
+
+
+def folded(page: MapPage) -> list[bool]:
+    return [panel.is_folded for panel in (page.sources, page.targets)]
+
+
+def test_a_tree_above_other_panels_is_no_strip_beside_an_empty_place(window: Window, qtbot: QtBot) -> None:
+    page, why = window.map, window.history.why_dock
+    window.show_page(0)
+    resize(window, *ROOMY)
+    page.target_dock.show()
+    why.show()
+    settle(qtbot, page)
+    resize(window, 1000, 900)
+    qtbot.waitUntil(lambda: page.sources.is_folded)
+    settle(qtbot, page)
+    assert folded(page) == [True, False]
+    assert page.target_dock.width() == why.width(), "both have the whole column"
+    window.suggest.dock.hide()
+    why.hide()
+    qtbot.waitUntil(lambda: page.targets.is_folded)
+    why.show()
+    qtbot.waitUntil(lambda: not page.targets.is_folded)
+    page.folding.toggle(1)
+    why.hide()
+    why.show()
+    settle(qtbot, page)
+    assert folded(page) == [True, True], "a person folded the right one"
+    resize(window, *ROOMY)
+    settle(qtbot, page)
+    assert folded(page) == [False, True], "it stays so until that person unfolds it"
 
 
 def test_a_strip_opens_its_tree_as_a_drawer_which_goes_with_the_focus(window: Window) -> None:

@@ -1,7 +1,8 @@
 """Folds the trees to narrow strips: by a button, and by itself where the window has no room for them.
 
 Where a tree beside the matrix would leave that too little, its strip opens it as a drawer over the matrix, which goes
-when the focus does.
+when the focus does. A tree above or below other panels stays: they keep its column as wide, so that a strip would stand
+beside an empty place.
 """
 
 from __future__ import annotations
@@ -107,7 +108,10 @@ class TreeCollapseController(QObject):
         self._before = [0, 0]
         """How wide each tree was before the page made it wider, 0 where it did not."""
         self._by_itself = [False, False]
+        self._is_spared = [False, False]
+        """Whether a tree stays in a narrow page while other panels keep its column as wide."""
         self._was_narrow = False
+        self._following = pause(self, 0, self._follow_columns)
         self.buttons: list[QPushButton] = []
         self.drawers = [TreeDrawer(page, dock, panel, at == 0) for at, (dock, panel) in enumerate(self._trees)]
         presses, strips = QSignalMapper(self), QSignalMapper(self)
@@ -130,6 +134,7 @@ class TreeCollapseController(QObject):
             dock.add_tools(button)
             self.buttons.append(button)
         page.installEventFilter(self)
+        page.docks_changed.connect(self._following.start)
         page.tabs.currentChanged.connect(self._close_drawers)
 
     def toggle(self, at: int) -> None:
@@ -140,7 +145,7 @@ class TreeCollapseController(QObject):
         elif panel.is_folded and self._page.width() < themes.px(DRAWER_PX):
             drawer.open(self._widths[at])
         else:
-            self._by_itself[at] = False
+            self._by_itself[at] = self._is_spared[at] = False
             self._fold(at, not panel.is_folded)
 
     def reveal(self, panel: TreePanel) -> None:
@@ -195,6 +200,7 @@ class TreeCollapseController(QObject):
         if is_narrow != self._was_narrow:  # in between, what a person folds or unfolds stays so
             self._was_narrow = is_narrow
             self._follow_width(is_narrow)
+            self._following.start()  # columns are laid out by then
         if not is_narrow and self._give_widths():
             self._again.start()  # what else is laid out now may take them away
         for drawer in self.drawers:
@@ -223,21 +229,45 @@ class TreeCollapseController(QObject):
 
     def _follow_width(self, is_narrow: bool) -> None:
         for at, (_, panel) in enumerate(self._trees):
-            if is_narrow and not panel.is_folded:
-                self._by_itself[at] = True
-                self._fold(at, True)
-            elif not is_narrow and self._by_itself[at]:
+            self._is_spared[at] = is_narrow and not panel.is_folded
+            if not is_narrow and self._by_itself[at]:
                 self._by_itself[at] = False
                 self._fold(at, False)
+        self._follow_columns()
 
-    def _fold(self, at: int, is_folded: bool) -> None:
+    def _follow_columns(self) -> None:
+        """Fold in a narrow page the trees that give their width away by it, and unfold those that do not any more."""
+        for at in range(len(self._trees)):
+            is_held = self._is_held(at)
+            if self._is_spared[at] and not is_held:
+                self._is_spared[at], self._by_itself[at] = False, True
+                self._fold(at, True)
+            elif self._by_itself[at] and is_held:
+                self._is_spared[at], self._by_itself[at] = True, False
+                self._fold(at, False, widens=False)
+
+    def _is_held(self, at: int) -> bool:
+        """Whether other panels keep the column of a tree as wide."""
+        tree = self._trees[at][0]
+        span = tree.geometry()
+        return any(
+            dock.isVisible()
+            and not dock.isFloating()
+            and self._page.dockWidgetArea(dock) is self._page.dockWidgetArea(tree)
+            and dock.geometry().left() <= span.right()
+            and dock.geometry().right() >= span.left()
+            for dock in self._page.findChildren(Dock)
+            if dock is not tree
+        )
+
+    def _fold(self, at: int, is_folded: bool, *, widens: bool = True) -> None:
         dock, panel = self._trees[at]
         if panel.is_folded == is_folded:
             return
         self.drawers[at].close_drawer()
         panel.fold(is_folded)
         dock.show_line(not is_folded)
-        if not is_folded:
+        if not is_folded and widens:
             self._page.resizeDocks([dock], [self._widths[at]], Qt.Orientation.Horizontal)
 
     def _unfold(self, at: int) -> None:

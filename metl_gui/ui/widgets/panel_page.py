@@ -7,7 +7,7 @@ wish.
 
 from __future__ import annotations
 
-from PySide6.QtCore import QByteArray, QEvent, QObject, QSize, Qt
+from PySide6.QtCore import QByteArray, QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QSizePolicy, QTabBar, QWidget
 
@@ -31,6 +31,9 @@ class PanelPage(QMainWindow):
         middle: what the tab of its central widget says.
         least: width and height at scale 1 below which one panel is in front at a time.
     """
+
+    docks_changed = Signal()
+    """Docks were shown, hidden or moved, and have their sizes."""
 
     def __init__(self, name: str, middle: str, least: tuple[int, int], parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -178,6 +181,7 @@ class PanelPage(QMainWindow):
             self._wishes = {dock: dock.size() for dock in docked if not self.stays_beside(dock)}
             self._raised = [dock for dock in docked if not dock.visibleRegion().isEmpty()]
             self._roomy = self.saveState()
+            self.docks_changed.emit()
 
     def _grant_wishes(self) -> None:
         """Give the docks the sizes that were theirs, as far as there is room."""

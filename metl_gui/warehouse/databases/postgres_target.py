@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     import psycopg
 
 _TEMPORARY = re.compile(r'CREATE OR REPLACE TEMPORARY TABLE ("(?:[^"]|"")+") (AS|\()')
+_VIEW = re.compile(r'CREATE OR REPLACE TEMPORARY VIEW ("(?:[^"]|"")+") AS ')
 _NEXT = '"metl_next"'
 """A temporary table while the one before of its name may still be read."""
 
@@ -151,9 +152,12 @@ class PostgreSql:
         return self._run(in_dialect(statement, POSTGRES), values)
 
     def _run(self, text: str, values: Sequence[object] = ()) -> int:
-        made = _TEMPORARY.match(text)
-        if made:
+        if made := _TEMPORARY.match(text):
             return self._make_temporary(made[1], f"{made[2]}{text[made.end() :]}")
+        if viewed := _VIEW.match(text):
+            # One in the place of another must have its columns; it goes with the tables that it reads.
+            self._execute(f"DROP VIEW IF EXISTS pg_temp.{viewed[1]}")
+            text = f"CREATE TEMPORARY VIEW {viewed[1]} AS {text[viewed.end() :]}"
         return max(self._execute(text, values).rowcount, 0)
 
     def rows(self, query: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
@@ -415,7 +419,7 @@ class PostgreSql:
         text = f"ON COMMIT DROP {content}" if is_query else f"{content} ON COMMIT DROP"
         if table in self._temporary:
             count = self._execute(f"CREATE TEMPORARY TABLE {_NEXT} {text}").rowcount
-            self._execute(f"DROP TABLE pg_temp.{table}; ALTER TABLE pg_temp.{_NEXT} RENAME TO {table}")
+            self._execute(f"DROP TABLE pg_temp.{table} CASCADE; ALTER TABLE pg_temp.{_NEXT} RENAME TO {table}")
         else:
             count = self._execute(f"CREATE TEMPORARY TABLE {table} {text}").rowcount
             self._temporary.add(table)

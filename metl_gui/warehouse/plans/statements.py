@@ -35,7 +35,6 @@ class Step(msgspec.Struct, frozen=True):
             near each other where a database keeps rows in order of arrival.
         is_changed: rows of the table that it makes are changed later, few columns of each; a database that writes a
             changed row anew is to have room for it beside the one that was there.
-        is_view: it makes a view; a database that plans by what it counted of tables keeps the rows instead.
     """
 
     title: str
@@ -46,7 +45,6 @@ class Step(msgspec.Struct, frozen=True):
     needs: str = ""
     near: tuple[str, ...] = ()
     is_changed: bool = False
-    is_view: bool = False
 
     def sql(self, dialect: str) -> str:
         """Return its text in the dialect of a database."""
@@ -66,16 +64,12 @@ class Step(msgspec.Struct, frozen=True):
         """
         if dialect != POSTGRES:
             return self.statement
-        if self.is_view:
-            return self.statement.replace(_VIEW, _TABLE, 1)
         if self.is_changed:
             return f"{self.statement} WITH (fillfactor = {_FILLED_PERCENT})"
         hashes = [f"HASHTEXT({name(column)})" for column in self.near]
         order = ", ".join([*(f"{one} & {_LOW_BITS}" for one in hashes), *hashes])
         return f"{self.statement} ORDER BY {order}" if order else self.statement
 
-
-_TABLE, _VIEW = "CREATE OR REPLACE TEMPORARY TABLE", "CREATE OR REPLACE TEMPORARY VIEW"
 
 _FILLED_PERCENT = 85
 """How full a page is made by inserts where its rows change later."""
@@ -158,7 +152,7 @@ def temporary(table: str, query: str, title: str, needs: str = "") -> Step:
         title: as of the step.
         needs: as of the step; only for a table that no step reads but those which need it.
     """
-    return Step(title, f"{_TABLE} {name(table)} AS {query}", made=table, needs=needs)
+    return Step(title, f"CREATE OR REPLACE TEMPORARY TABLE {name(table)} AS {query}", made=table, needs=needs)
 
 
 def viewed(table: str, query: str, title: str) -> Step:
@@ -169,4 +163,4 @@ def viewed(table: str, query: str, title: str) -> Step:
         query: for the rows; what it reads stays as it is while somebody reads them.
         title: as of the step.
     """
-    return Step(title, f"{_VIEW} {name(table)} AS {query}", is_view=True)
+    return Step(title, f"CREATE OR REPLACE TEMPORARY VIEW {name(table)} AS {query}")

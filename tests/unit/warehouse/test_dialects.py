@@ -87,6 +87,10 @@ def test_rows_that_are_to_lie_near_each_other_are_put_in_order_where_that_decide
     assert " ".join(step.readable("postgres").split()).endswith(f"FROM u {order}")
 
 
+def test_what_is_grouped_by_one_number_of_several_values_is_grouped_by_these() -> None:
+    assert postgres("SELECT 1 FROM t GROUP BY HASH(a, b)") == "SELECT 1 FROM t GROUP BY (a, b)"
+
+
 def test_rows_that_change_later_are_given_room_where_a_changed_row_is_written_anew() -> None:
     step = Step("Make", 'CREATE TABLE "t" ("a" INT)', is_changed=True)
     assert step.sql("duckdb") == step.statement

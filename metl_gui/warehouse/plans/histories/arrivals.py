@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from metl_gui.core.dimensional.histories import EntityHistory
-from metl_gui.warehouse.plans.dialects import HASH
+from metl_gui.warehouse.plans.dialects import GROUP_KEY
 from metl_gui.warehouse.plans.histories.history_tables import IDENTITY, OWN_COLUMNS, history_table
 from metl_gui.warehouse.plans.histories.log_plan import greatest_query, log_plan
 from metl_gui.warehouse.plans.histories.replay_plan import is_void, void_plan, voided_table
@@ -85,7 +85,7 @@ def repeated_query(entity: str) -> str:
     that it may be taken for a repeat.
     """
     staged = name(staged_table(entity))
-    return f"SELECT EXISTS (SELECT 1 FROM {staged} GROUP BY {HASH}({names(IDENTITY)}) HAVING COUNT(*) > 1)"
+    return f"SELECT EXISTS (SELECT 1 FROM {staged} GROUP BY {GROUP_KEY}({names(IDENTITY)}) HAVING COUNT(*) > 1)"
 
 
 def is_empty_query(entity: str) -> str:

@@ -518,7 +518,7 @@ class Loader:
             self._steps([find_messages(stated)])
             are_new = entity in self._new
             self._steps(states_of(self.shapes, entity, self._contents(stated), done, are_new=are_new))
-            self._steps(wider(self.shapes, entity))
+            self._steps(wider(self.shapes, entity, done))
             if self._number_of(touched) != count:
                 self._new.discard(entity)
                 self._steps([touch_linked(entity)])

@@ -222,7 +222,7 @@ def connected(path: Path, *, is_read_only: bool = False, wait: float = 0.0) -> d
                 continue
             raise _unopened(path, error) from error
         connection.execute("SET TimeZone = 'UTC'")
-        connection.execute("SET enable_progress_bar = false")  # it would write to the output of whoever loads
+        connection.execute("SET enable_progress_bar = false")  # drawn where it takes the process for interactive
         return connection
 
 

@@ -174,9 +174,9 @@ def states_of(
         yield from owner_plan(shape, again=again, are_new=are_new)
 
 
-def wider(shapes: TableShapes, entity: str) -> Iterator[Step]:
-    """Yield the steps that take in rows which share a key with touched rows."""
-    yield from widen_plan(shapes.of_entity(entity), entity)
+def wider(shapes: TableShapes, entity: str, done: Collection[str] = ()) -> Iterator[Step]:
+    """Yield the steps that take in rows which share a key with touched rows; arguments as of ``states_of``."""
+    yield from widen_plan([one for one in shapes.of_entity(entity) if one.table not in done], entity)
 
 
 def one_dimension(

@@ -57,10 +57,10 @@ class Step(msgspec.Struct, frozen=True):
     def _for(self, dialect: str) -> str:
         """Return it with what one database wants: PostgreSQL keeps rows in order of arrival, and indexes places.
 
-        Rows that are to lie near each other are inserted there by the hashes of their values, of which the lowest bits
-        come first: they tell the place in an index of hashes, so that each place is visited once, and numbers are
-        sorted in a fraction of the time that texts take. A changed row that finds room beside the one that was there
-        needs no new entry in any index whose columns did not change.
+        Rows that are to lie near each other are inserted there by the hashes of their values, which are sorted in a
+        fraction of the time that texts take. The lowest bits come first: they tell the place in an index of hashes, so
+        that places are visited about one after the other. A changed row that finds room beside the one that was there
+        needs no new entry in indexes, if no column of any changed.
         """
         if dialect != POSTGRES:
             return self.statement

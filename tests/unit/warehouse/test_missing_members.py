@@ -11,13 +11,14 @@ import pytest
 from metl_gui.core.dimensional.loads.load_report import TableCounts
 from metl_gui.core.dimensional.loads.missing_members import MissingMember
 from metl_gui.core.dimensional.rows.messages import Message
-from metl_gui.core.warehouse_model import OnMiss
+from metl_gui.core.warehouse_model import Column, Dimension, Model, OnMiss
 from metl_gui.warehouse.audit import audit
 from metl_gui.warehouse.loader import load_parts
 from metl_gui.warehouse.missing_members import missing_members
+from metl_gui.warehouse.plans.shapes.shape_maker import shapes
 from metl_gui.warehouse.target_model import Owner
 from tests.unit.warehouse.conftest import NewTarget
-from tests.unit.warehouse.worlds import at, guest, model_of, part, person_dimension, visit_fact
+from tests.unit.warehouse.worlds import PERSON, VISIT, at, guest, model_of, parse, part, person_dimension, visit_fact
 
 OWNER = Owner(project="p", mode="test")
 
@@ -79,6 +80,22 @@ def test_a_fact_that_waits_for_one_member_lets_no_other_be_inferred(
     assert sorted(target.rows(rows)) == [(1,), (2,)]
     assert [int(key) for key, number in target.rows(inferred) if number] == [7]
     assert audit(target, shapes, OWNER) == ()
+
+
+def test_a_member_that_comes_alone_is_met_by_facts_whose_entity_has_another_table(
+    tmp_path: Path, new_target: NewTarget
+) -> None:
+    stay = Dimension(name="stay", entity="visit", columns=(Column(name="fee", path="fee"),))
+    model = Model(name="world", tables=(person_dimension(), stay, visit_fact(references=(guest("wait"),))))
+    tables = shapes(model, [PERSON, VISIT], parse)
+    target = new_target(tmp_path)
+    load_parts(target, tables, [part(tmp_path, "visit", VISITS)], "1", OWNER)
+    assert target.rows('SELECT "no" FROM visit') == [(4,)]
+    target.reopen()
+    came = message("person", 9, {"id": 7, "city": "Kiel"})
+    load_parts(target, tables, [part(tmp_path, "person", [came])], "2", OWNER)
+    assert sorted(target.rows('SELECT "no" FROM visit')) == [(1,), (2,), (4,)]
+    assert audit(target, tables, OWNER) == ()
 
 
 def test_many_facts_before_the_first_version_of_a_member_share_one_row_of_that_time(

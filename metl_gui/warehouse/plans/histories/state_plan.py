@@ -7,7 +7,7 @@ for that are left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -125,26 +125,35 @@ def state_plan(
     tables = StateTables(history.entity)
     columns = [one.name for one in history.columns]
     follows_log = not contents.has_lives and not valid_at
-    logged, in_order = _logged(history, contents, columns), f"Put the messages of {history.entity} in order"
+    more = () if contents.has_lives else ("_first", "_next") if follows_log else ("_first",)
+    own, in_order = (*_STATE, "_run", *more), f"Put the messages of {history.entity} in order"
+    logged = _logged(history, contents, columns, more)
     kept = f"SELECT * FROM {name(tables.logged)}"
     if contents.has_moves and contents.partial:
         yield temporary(tables.logged, logged, in_order)
-        yield from _moves(history.entity, contents.partial, columns)
+        yield from _moves(history.entity, contents.partial, columns, own)
         logged = kept
     if contents.partial:
-        logged, in_order = _filled(logged, contents.partial, columns), "Fill what messages left out"
+        logged, in_order = _filled(logged, contents.partial, columns, own), "Fill what messages left out"
     if keeps_log:
         yield temporary(tables.logged, logged, in_order)
         logged = kept
-    timelines = _log_timelines(logged, columns) if follows_log else _timelines(logged, columns, valid_at, contents)
+    has_lives = contents.has_lives
+    timelines = _log_timelines(logged, columns) if follows_log else _timelines(logged, columns, valid_at, has_lives)
     yield temporary(tables.states, timelines, f"Find since when states of {history.entity} hold")
 
 
-def _logged(history: EntityHistory, contents: Contents, columns: list[str]) -> str:
+def _logged(history: EntityHistory, contents: Contents, columns: list[str], more: tuple[str, ...]) -> str:
     """Return the query for messages with their lives, and the runs in which they are filled.
 
     All that is asked of what lies before and behind is asked in one order, so that rows are sorted once: the greatest
     commit up to the next message, say, is that up to this one or the next one's own.
+
+    Args:
+        history: of the entity.
+        contents: what the messages have in them.
+        columns: of the history.
+        more: of ``_first``, the first commit of the row, and ``_next``, the greatest up to the next message.
     """
     life = run = "0"
     if contents.has_lives:
@@ -154,11 +163,16 @@ def _logged(history: EntityHistory, contents: Contents, columns: list[str]) -> s
         run = f"{life} + SUM({moved}) OVER ({_BY_LOG} {SO_FAR})"
     up_to_here = f"{_BY_LOG} {SO_FAR}"
     so_far, is_end = f'MAX("_commit") OVER ({up_to_here})', f'LEAD("_rank") OVER ({up_to_here}) IS NULL'
+    following = f'GREATEST({so_far}, LEAD("_commit") OVER ({up_to_here}))'
+    ends = {
+        "_first": f'FIRST_VALUE("_commit") OVER ({up_to_here})',
+        "_next": f"CASE WHEN NOT {is_end} THEN {following} END",
+    }
+    asked = "".join(f", {ends[column]} AS {name(column)}" for column in more)
     return f"""
         WITH holding AS ({_holding(history, contents, columns)})
-        SELECT *, {life} AS "_life", {run} AS "_run", {so_far} AS "_committed", {is_end} AND "_rank" >= 2 AS "_is_last",
-          FIRST_VALUE("_commit") OVER ({up_to_here}) AS "_first",
-          CASE WHEN NOT {is_end} THEN GREATEST({so_far}, LEAD("_commit") OVER ({up_to_here})) END AS "_next"
+        SELECT *, {life} AS "_life", {run} AS "_run", {so_far} AS "_committed",
+          {is_end} AND "_rank" >= 2 AS "_is_last"{asked}
         FROM holding"""
 
 
@@ -195,7 +209,7 @@ def _held(contents: Contents, table: str, where: str) -> str:
     return f'SELECT * FROM (SELECT *, {place} FROM ({query}) AS n) AS o WHERE "_place" = 1'
 
 
-def _moves(entity: str, partial: tuple[str, ...], columns: list[str]) -> Iterator[Step]:
+def _moves(entity: str, partial: tuple[str, ...], columns: list[str], own: Sequence[str]) -> Iterator[Step]:
     """Yield the steps that fill a message after a change of key from the last states of the row before.
 
     Where that row's own life began with a change of key, what it never carried is looked up before that.
@@ -248,7 +262,7 @@ def _moves(entity: str, partial: tuple[str, ...], columns: list[str]) -> Iterato
     yield temporary(
         f"_logged_{entity}",
         f"""
-        SELECT {_own_columns("l")}{untouched}, {", ".join(kept)}
+        SELECT {names(own, "l")}{untouched}, {", ".join(kept)}
         FROM {logged} AS l LEFT JOIN {name(bases)} AS b ON b."_schema" = l."_schema" AND b."_row" = l."_row"
           AND b."_at" = l."_order" || l."_rank\"""",
         "Give them to the rows under their new keys",
@@ -256,14 +270,9 @@ def _moves(entity: str, partial: tuple[str, ...], columns: list[str]) -> Iterato
 
 
 _STATE = ("_n", "_schema", "_row", "_order", "_rank", "_op", "_life", "_committed", "_is_last")
-_OWN = (*_STATE, "_run", "_first", "_next")
 
 
-def _own_columns(of: str) -> str:
-    return names(_OWN, of)
-
-
-def _filled(logged: str, partial: tuple[str, ...], columns: list[str]) -> str:
+def _filled(logged: str, partial: tuple[str, ...], columns: list[str], own: Sequence[str]) -> str:
     """Return the query in which a message has the values that it did not carry from the one before that did."""
     run = 'PARTITION BY "_n", "_run"'
     in_order = f'{run} ORDER BY "_order", "_rank" {SO_FAR}'
@@ -276,7 +285,7 @@ def _filled(logged: str, partial: tuple[str, ...], columns: list[str]) -> str:
         for c in partial
     )
     rest = "".join(f", {name(c)}, {name(carried(c))}" for c in columns if c not in partial)
-    return f"SELECT {_own_columns('n')}{rest}{filled} FROM (SELECT *{counted} FROM ({logged}) AS l) AS n"
+    return f"SELECT {names(own, 'n')}{rest}{filled} FROM (SELECT *{counted} FROM ({logged}) AS l) AS n"
 
 
 def _log_timelines(logged: str, columns: list[str]) -> str:
@@ -287,13 +296,13 @@ def _log_timelines(logged: str, columns: list[str]) -> str:
         FROM ({logged}) AS s"""
 
 
-def _timelines(logged: str, columns: list[str], valid_at: str, contents: Contents) -> str:
+def _timelines(logged: str, columns: list[str], valid_at: str, has_lives: bool) -> str:
     """Return the query for states, each until the next of its life, its delete, or where a later life begins."""
     since = f'COALESCE({valid_at}, "_committed")' if valid_at else '"_committed"'
     of_state, listed = names((*_STATE, "_from"), "s"), _attributes(columns)
     dated = f'SELECT *, {since} AS "_from" FROM ({logged}) AS l'
     until = 'LEAD(s."_from") OVER (PARTITION BY s."_n", s."_life" ORDER BY s."_from", s."_order", s."_rank")'
-    if not contents.has_lives:
+    if not has_lives:
         return f"""
         SELECT {of_state}, s."_first" AS "_began", {until} AS "_to",
           s."_from" < COALESCE({until}, {FOREVER}) AS "_held"{listed}

@@ -323,31 +323,71 @@ def folded(page: MapPage) -> list[bool]:
     return [panel.is_folded for panel in (page.sources, page.targets)]
 
 
-def test_a_tree_above_other_panels_is_no_strip_beside_an_empty_place(window: Window, qtbot: QtBot) -> None:
-    page, why = window.map, window.history.why_dock
+@pytest.fixture
+def stacked(window: Window, qtbot: QtBot) -> Window:
+    """The window with the reasons of a cell below the right tree, and nothing else in that column."""
     window.show_page(0)
     resize(window, *ROOMY)
-    page.target_dock.show()
-    why.show()
-    settle(qtbot, page)
-    resize(window, 1000, 900)
-    qtbot.waitUntil(lambda: page.sources.is_folded)
+    window.map.target_dock.show()
+    window.history.why_dock.show()
+    window.suggest.dock.hide()
+    settle(qtbot, window.map)
+    return window
+
+
+def test_a_tree_above_other_panels_is_no_strip_beside_an_empty_place(stacked: Window, qtbot: QtBot) -> None:
+    page, why = stacked.map, stacked.history.why_dock
+    resize(stacked, 1000, 900)
     settle(qtbot, page)
     assert folded(page) == [True, False]
     assert page.target_dock.width() == why.width(), "both have the whole column"
-    window.suggest.dock.hide()
-    why.hide()
-    qtbot.waitUntil(lambda: page.targets.is_folded)
-    why.show()
-    qtbot.waitUntil(lambda: not page.targets.is_folded)
-    page.folding.toggle(1)
-    why.hide()
-    why.show()
+    for is_shown in (False, True, False):
+        why.setVisible(is_shown)
+        settle(qtbot, page)
+        assert folded(page) == [True, not is_shown]
+    resize(stacked, *ROOMY)
     settle(qtbot, page)
-    assert folded(page) == [True, True], "a person folded the right one"
-    resize(window, *ROOMY)
+    assert folded(page) == [False, False]
+
+
+def test_what_a_person_folds_or_opens_in_a_narrow_page_stays_so(stacked: Window, qtbot: QtBot) -> None:
+    page, why = stacked.map, stacked.history.why_dock
+    resize(stacked, 1000, 900)
     settle(qtbot, page)
-    assert folded(page) == [False, True], "it stays so until that person unfolds it"
+    for at, is_folded in ((1, True), (1, False)):
+        page.folding.toggle(at)
+        for is_shown in (False, True):
+            why.setVisible(is_shown)
+            settle(qtbot, page)
+            assert folded(page) == [True, is_folded]
+
+
+def test_a_page_that_is_narrow_looks_the_same_whatever_it_was_before(stacked: Window, qtbot: QtBot) -> None:
+    page = stacked.map
+    for width, height, right in ((1000, 900, False), (640, 400, True), (1000, 900, False), (640, 400, True)):
+        resize(stacked, width, height)
+        settle(qtbot, page)
+        assert folded(page) == [True, right]
+
+
+def test_a_tree_in_a_window_of_its_own_stays_a_tree(stacked: Window, qtbot: QtBot) -> None:
+    page = stacked.map
+    page.target_dock.setFloating(True)
+    page.target_dock.move(3000, 100)
+    settle(qtbot, page)
+    resize(stacked, 1000, 900)
+    settle(qtbot, page)
+    assert folded(page) == [True, False]
+
+
+def test_a_tree_that_is_a_tab_beside_another_panel_is_no_strip(stacked: Window, qtbot: QtBot) -> None:
+    page = stacked.map
+    page.tabifyDockWidget(page.target_dock, stacked.history.why_dock)
+    page.target_dock.raise_()
+    settle(qtbot, page)
+    resize(stacked, 1000, 900)
+    settle(qtbot, page)
+    assert folded(page) == [True, False]
 
 
 def test_a_strip_opens_its_tree_as_a_drawer_which_goes_with_the_focus(window: Window) -> None:

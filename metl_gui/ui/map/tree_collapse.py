@@ -237,7 +237,9 @@ class TreeCollapseController(QObject):
 
     def _follow_columns(self) -> None:
         """Fold in a narrow page the trees that give their width away by it, and unfold those that do not any more."""
-        for at in range(len(self._trees)):
+        for at, (dock, _) in enumerate(self._trees):
+            if dock.isFloating():
+                continue
             is_held = self._is_held(at)
             if self._is_spared[at] and not is_held:
                 self._is_spared[at], self._by_itself[at] = False, True
@@ -247,17 +249,18 @@ class TreeCollapseController(QObject):
                 self._fold(at, False, widens=False)
 
     def _is_held(self, at: int) -> bool:
-        """Whether other panels keep the column of a tree as wide."""
-        tree = self._trees[at][0]
-        span = tree.geometry()
-        return any(
-            dock.isVisible()
-            and not dock.isFloating()
-            and self._page.dockWidgetArea(dock) is self._page.dockWidgetArea(tree)
-            and dock.geometry().left() <= span.right()
-            and dock.geometry().right() >= span.left()
-            for dock in self._page.findChildren(Dock)
-            if dock is not tree
+        """Whether other panels keep the column of a tree as wide: above or below it, or behind one another's tabs."""
+        tree, page = self._trees[at][0], self._page
+        span, tabbed = tree.geometry(), page.tabifiedDockWidgets(tree)
+        area = page.dockWidgetArea(tree)
+        beside = [
+            dock
+            for dock in page.findChildren(Dock)
+            if dock is not tree and dock.isVisible() and not dock.isFloating() and page.dockWidgetArea(dock) is area
+        ]
+        return not page.is_compact and any(
+            dock in tabbed or (dock.geometry().left() <= span.right() and dock.geometry().right() >= span.left())
+            for dock in beside
         )
 
     def _fold(self, at: int, is_folded: bool, *, widens: bool = True) -> None:

@@ -33,7 +33,7 @@ class PanelPage(QMainWindow):
     """
 
     docks_changed = Signal()
-    """Docks were shown, hidden or moved, and have their sizes."""
+    """Docks were shown, hidden or moved, by a person or for want of room."""
 
     def __init__(self, name: str, middle: str, least: tuple[int, int], parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -185,11 +185,12 @@ class PanelPage(QMainWindow):
 
     def _grant_wishes(self) -> None:
         """Give the docks the sizes that were theirs, as far as there is room."""
-        docked = [dock for dock in self._wishes if not dock.isHidden() and not dock.isFloating()]
-        if self.is_compact or not docked:
+        if self.is_compact:
             return
+        docked = [dock for dock in self._wishes if not dock.isHidden() and not dock.isFloating()]
         for side, measure in ((Qt.Orientation.Horizontal, QSize.width), (Qt.Orientation.Vertical, QSize.height)):
             self.resizeDocks(docked, [measure(self._wishes[dock]) for dock in docked], side)
+        self.docks_changed.emit()
 
     def _follow_size(self) -> None:
         if not self.isVisible() or self.is_small == self.is_compact:
@@ -248,6 +249,7 @@ class PanelPage(QMainWindow):
             self._show_tabs()
         finally:
             self._is_turning = False
+        self.docks_changed.emit()
 
     def _give_room(self, front: QDockWidget) -> None:
         """Let the panel in front have all that strips beside it do not need, whatever was in front before."""

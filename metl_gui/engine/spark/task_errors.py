@@ -16,6 +16,8 @@ SPARK_FAILED = "Spark could not finish the run."
 """The title of a failure that Spark explains, and none of ours."""
 
 _FULL = re.compile(r"(?:No space left on device|Disk quota exceeded)(?:: '([^'\n]*)')?")
+_JAVAS = re.compile(r"\A(?:: |Caused by: )")
+"""What stands before Java's errors: of the one that was met, and of those behind it."""
 _CARRIED = re.compile(r"metl-run-error:([A-Za-z0-9+/=]+):")
 
 
@@ -28,7 +30,7 @@ class TaskError(Exception):
 
 
 def run_error(error: BaseException) -> RunError:
-    """Turn what Spark raised into a run error: the one of ours that it carries, or a sentence with its first line."""
+    """Turn what Spark raised into a run error: the one of ours that it carries, or a sentence with its last."""
     text = str(error)
     found = _CARRIED.search(text)
     if found:
@@ -66,7 +68,7 @@ def _disk_full(place: str, otherwise: str) -> RunError:
 
 
 def _telling_line(text: str) -> str:
-    """Pick the line that says most: the last error of a Python traceback, else the first line."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    """Pick the line that says most: the last error of a traceback, of Python's or of Java's, else the first line."""
+    lines = [_JAVAS.sub("", line.strip()) for line in text.splitlines() if line.strip()]
     errors = [line for line in lines if re.match(r"[\w.]*(?:Error|Exception)\b", line)]
     return (errors[-1] if errors else lines[0] if lines else "It gave no reason.")[:500]

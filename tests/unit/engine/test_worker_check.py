@@ -135,3 +135,12 @@ def test_what_spark_says_when_a_worker_cannot_begin_names_the_worker(said: str, 
 def test_facts_come_back_as_they_were_told() -> None:
     told = facts(files=("a",), folders={"b": "c"})
     assert parse_facts([json.dumps(msgspec.to_builtins(told)), None]) == (told,)
+
+
+def test_what_java_met_is_told_by_the_last_cause_that_it_names() -> None:
+    met = (
+        "An error occurred while calling o652.collectToPython.\n: org.apache.spark.SparkException: Job aborted\n\tat x"
+    )
+    cause = "Caused by: java.io.IOException: Connection reset by peer\n\tat java.base/x"
+    assert run_error(RuntimeError(met)).text == "org.apache.spark.SparkException: Job aborted"
+    assert run_error(RuntimeError(f"{met}\n{cause}")).text == "java.io.IOException: Connection reset by peer"

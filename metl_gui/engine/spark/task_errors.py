@@ -30,7 +30,7 @@ class TaskError(Exception):
 
 
 def run_error(error: BaseException) -> RunError:
-    """Turn what Spark raised into a run error: the one of ours that it carries, or a sentence with its last."""
+    """Turn what Spark raised into a run error: the one of ours that it carries, or its line that says most."""
     text = str(error)
     found = _CARRIED.search(text)
     if found:

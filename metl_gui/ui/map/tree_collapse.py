@@ -107,9 +107,8 @@ class TreeCollapseController(QObject):
         self._is_set = [False, False]
         self._before = [0, 0]
         """How wide each tree was before the page made it wider, 0 where it did not."""
-        self._by_itself = [False, False]
-        self._is_spared = [False, False]
-        """Whether a tree stays in a narrow page while other panels keep its column as wide."""
+        self._follows_page = [False, False]
+        """Whether a tree folds and unfolds by itself in a narrow page: a person did neither since it became so."""
         self._was_narrow = False
         self._following = pause(self, 0, self._follow_columns)
         self.buttons: list[QPushButton] = []
@@ -145,7 +144,7 @@ class TreeCollapseController(QObject):
         elif panel.is_folded and self._page.width() < themes.px(DRAWER_PX):
             drawer.open(self._widths[at])
         else:
-            self._by_itself[at] = self._is_spared[at] = False
+            self._follows_page[at] = False
             self._fold(at, not panel.is_folded)
 
     def reveal(self, panel: TreePanel) -> None:
@@ -161,8 +160,8 @@ class TreeCollapseController(QObject):
     def kept(self) -> list[list[int]]:
         """Say for the next session of each tree whether a person folded it, and how wide it is unfolded."""
         return [
-            [int(panel.is_folded and not by_itself), width]
-            for (_, panel), by_itself, width in zip(self._trees, self._by_itself, self._widths, strict=True)
+            [int(panel.is_folded and not follows), width]
+            for (_, panel), follows, width in zip(self._trees, self._follows_page, self._widths, strict=True)
         ]
 
     def restore(self, kept: Sequence[object]) -> None:
@@ -172,7 +171,8 @@ class TreeCollapseController(QObject):
                 continue
             is_folded, width = each
             dock, panel = self._trees[at]
-            if is_folded and not panel.is_folded:
+            if is_folded:
+                self._follows_page[at] = False
                 self._fold(at, True)
             self._widths[at], self._is_set[at] = min(max(width, _LEAST_PX), _MOST_PX), True
             if not panel.is_folded:  # its dock may have been a strip for want of room
@@ -229,24 +229,16 @@ class TreeCollapseController(QObject):
 
     def _follow_width(self, is_narrow: bool) -> None:
         for at, (_, panel) in enumerate(self._trees):
-            self._is_spared[at] = is_narrow and not panel.is_folded
-            if not is_narrow and self._by_itself[at]:
-                self._by_itself[at] = False
+            if not is_narrow and self._follows_page[at]:
                 self._fold(at, False)
+            self._follows_page[at] = is_narrow and not panel.is_folded
         self._follow_columns()
 
     def _follow_columns(self) -> None:
         """Fold in a narrow page the trees that give their width away by it, and unfold those that do not any more."""
         for at, (dock, _) in enumerate(self._trees):
-            if dock.isFloating():
-                continue
-            is_held = self._is_held(at)
-            if self._is_spared[at] and not is_held:
-                self._is_spared[at], self._by_itself[at] = False, True
-                self._fold(at, True)
-            elif self._by_itself[at] and is_held:
-                self._is_spared[at], self._by_itself[at] = True, False
-                self._fold(at, False, widens=False)
+            if self._follows_page[at] and not dock.isFloating():
+                self._fold(at, not self._is_held(at), widens=False)
 
     def _is_held(self, at: int) -> bool:
         """Whether other panels keep the column of a tree as wide: above or below it, or behind one another's tabs."""

@@ -370,6 +370,17 @@ def test_a_page_that_is_narrow_looks_the_same_whatever_it_was_before(stacked: Wi
         assert folded(page) == [True, right]
 
 
+def test_a_tree_that_was_folded_in_another_session_is_so_after_a_narrow_page_grew(window: Window, qtbot: QtBot) -> None:
+    page = window.map
+    window.show_page(0)
+    resize(window, 1000, 900)
+    settle(qtbot, page)
+    page.folding.restore([[0, 296], [1, 284]])
+    resize(window, *ROOMY)
+    settle(qtbot, page)
+    assert folded(page) == [False, True]
+
+
 def test_a_tree_in_a_window_of_its_own_stays_a_tree(stacked: Window, qtbot: QtBot) -> None:
     page = stacked.map
     page.target_dock.setFloating(True)

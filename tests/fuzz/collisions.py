@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from metl_gui.engine.kernel.compiled.object_scan import _MULTIPLIER
+from metl_gui.engine.kernel.compiled.object_names import _MULTIPLIER
 
 _WORD = 8
 _BITS = (1 << 64) - 1

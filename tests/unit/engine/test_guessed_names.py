@@ -100,3 +100,39 @@ def test_text_in_wrappers_is_read_alike_wherever_its_escapes_stand() -> None:
     ours = map_all(kernel, raws)
     _assert_same(ours, map_all(Kernel(plan, choice="reference"), raws))
     assert ours.hits > 250
+
+
+_TEXTS = (
+    "0", "-0", "00", "01", "-01", "7", "-7", "--7", "-", "+7", "-null", "-true", '-"x"', "1.", "1.5", "-1.50", ".5",
+    "1..5", "1.5.", "1.e2", "1e2", "1.5e2", "1E+2", "1e", "0.0", "00.0", "1_0", "1" * 15, "1" * 16, "1" * 17, "0" * 16,
+    f"1.{'2' * 14}", f"1.{'2' * 15}", f"1.{'2' * 16}", f"{'1' * 15}.5", f"{'1' * 16}.5", "null", "nul", "nullx", "Null",
+    "true", "false", "fals", "falsy", "falsey", '""', '"x"', '"', '"x', f'"{"x" * 14}"', f'"{"x" * 15}"',
+    f'"{"x" * 16}"', f'"{"x" * 40}"', f'"{"x" * 40}', '"{"', '"{}"', '"é"', '"\\n"', '"\\q"', '"a\tb"', "{}", "[]",
+    "[1]", "]", "}", ",", "",
+)  # fmt: skip
+_BEHIND = ("", " ", "x", ",", "}", '"', ":")
+
+
+@pytest.mark.parametrize("text", _TEXTS)
+def test_values_behind_names_that_were_guessed_are_taken_or_refused_as_by_the_reference(text: str) -> None:
+    plan = _plan(("id", "a", "eightlet"), 2)
+    kernel, reference = Kernel(plan, choice="compiled", patience=0), Kernel(plan, choice="reference")
+    usual = _envelope({"id": 1, "a": 1, "eightlet": 1}, "u")
+    map_all(kernel, [usual] * 3)
+    for name in (b'"id":', b'"a":', b'"eightlet":', b'"lsn":', b'"xmin":'):
+        for behind in _BEHIND:
+            odd = usual.replace(name + b"1", name + (text + behind).encode()).replace(
+                name + b"7", name + (text + behind).encode()
+            )
+            _assert_same(map_all(kernel, [usual, odd, usual]), map_all(reference, [usual, odd, usual]))
+    assert map_all(kernel, [usual] * 3).hits == 3
+
+
+@pytest.mark.parametrize("end", range(1, 60))
+def test_a_record_that_is_cut_off_behind_names_that_were_guessed_is_refused(end: int) -> None:
+    plan = _plan(("id", "a", "eightlet"), 1)
+    kernel, reference = Kernel(plan, choice="compiled", patience=0), Kernel(plan, choice="reference")
+    usual = _envelope({"id": 1, "a": "x" * 20, "eightlet": 1}, "u")
+    map_all(kernel, [usual] * 3)
+    # What follows in the buffer would make a whole record of it.
+    _assert_same(map_all(kernel, [usual[:-end], usual[-end:]]), map_all(reference, [usual[:-end], usual[-end:]]))

@@ -90,6 +90,13 @@ def _emit_special(builder: Any, values: Any) -> Any:
     return _mask(builder, builder.or_(builder.or_(quote, backslash), other))
 
 
+def _marking(letter: str) -> Any:
+    def emit(builder: Any, values: Any) -> Any:
+        return _mask(builder, builder.icmp_unsigned("==", _vector(builder, values[0]), _same(ord(letter))))
+
+    return of_one(emit)
+
+
 def _emit_no_digit(builder: Any, values: Any) -> Any:
     shifted = builder.sub(_vector(builder, values[0]), _same(ord("0")))
     return _mask(builder, builder.icmp_unsigned(">", shifted, _same(9)))
@@ -106,6 +113,10 @@ def _emit_different(builder: Any, values: Any) -> Any:
 
 def _emit_hundredth(builder: Any, values: Any) -> Any:
     return builder.udiv(values[0], ir.Constant(_I64, 100))
+
+
+def _emit_count_bits(builder: Any, values: Any) -> Any:
+    return builder.ctpop(values[0])
 
 
 def _emit_first_bit(builder: Any, values: Any) -> Any:
@@ -128,6 +139,9 @@ store8, store32, store64 = _store(_I8), _store(_I32), _store(_I64)
 special = of_one(_emit_special)
 """Marks quotes, backslashes, control bytes and what is not ASCII in the vector at an address, the first in bit 0."""
 
+quotes, backslashes = _marking('"'), _marking("\\")
+"""Mark the bytes that are this letter in the vector at an address, its first byte in bit 0."""
+
 no_digit = of_one(_emit_no_digit)
 """Marks the bytes that are no decimal digits in the vector at an address, its first byte in bit 0."""
 
@@ -139,6 +153,9 @@ different = of_two(_emit_different)
 
 hundredth = of_one(_emit_hundredth)
 """Divides a number that is not negative by 100; numba's own division asks for signs."""
+
+count_bits = of_one(_emit_count_bits)
+"""Returns how many bits of a number are set."""
 
 first_bit = of_one(_emit_first_bit)
 """Returns the number of the lowest bit that is set in a number that is not 0."""

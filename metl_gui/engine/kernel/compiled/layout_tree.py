@@ -84,7 +84,7 @@ class LayoutTree:
         if self._beside.get(parent, 0) >= MOST_BESIDE:
             return None
         number = self._pieces.used // at.PIECE_WORDS
-        place = self._texts.extend(np.frombuffer(text, np.uint8), PADDING)
+        place = self._texts.extend(np.frombuffer(text, np.uint8))
         child = parent * at.PIECE_WORDS + at.PIECE_CHILD // WORD
         self._pieces.extend((place, len(text), kind, -1, int(self._pieces.column[child]), -1))
         self._pieces.column[child] = number

@@ -45,6 +45,12 @@ def compiled(function: Function) -> Function:
     return dispatcher if IS_CHECKED else keep(dispatcher)  # type: ignore[no-any-return]  # numba has no types for it
 
 
+def inlined(function: Function) -> Function:
+    """Compile a function that stands wherever it is called: on the way of every byte, or value, a call costs."""
+    dispatcher: Any = njit(function, nogil=True, error_model="numpy", forceinline=not IS_CHECKED)
+    return dispatcher if IS_CHECKED else keep(dispatcher)  # type: ignore[no-any-return]  # numba has no types for it
+
+
 def allow(ranges: list[tuple[int, int]]) -> None:
     """Name the ranges that a checked build may touch, as addresses of first and one past last byte.
 
@@ -117,6 +123,8 @@ def _looked_up() -> dict[str, Any]:
         "load8": reading(instructions.load8, 1),
         "load64": reading(load, 8),
         "special": reading(instructions.special, VECTOR),
+        "quotes": reading(instructions.quotes, VECTOR),
+        "backslashes": reading(instructions.backslashes, VECTOR),
         "no_digit": reading(instructions.no_digit, VECTOR),
         "store8": writing(instructions.store8, 1),
         "store32": writing(instructions.store32, 4),
@@ -129,6 +137,8 @@ _accesses: dict[str, Any] = _looked_up() if IS_CHECKED else vars(instructions)
 load8: Load = _accesses["load8"]
 load64: Load = _accesses["load64"]
 special: Load = _accesses["special"]
+quotes: Load = _accesses["quotes"]
+backslashes: Load = _accesses["backslashes"]
 no_digit: Load = _accesses["no_digit"]
 store8: Store = _accesses["store8"]
 store32: Store = _accesses["store32"]
@@ -136,7 +146,24 @@ store64: Store = _accesses["store64"]
 copy_vector: Store = _accesses["copy_vector"]
 different: Store = _accesses["different"]
 first_bit: Load = instructions.first_bit
+count_bits: Load = instructions.count_bits
 hundredth: Load = instructions.hundredth
+
+
+@compiled
+def copy_without(target: int, source: int, dropped: int) -> int:
+    """Copy one vector without the bytes that are marked: what is behind each of them moves up over it.
+
+    So up to ``VECTOR`` bytes behind the source are read, too.
+    """
+    copy_vector(target, source)
+    gone = 0
+    while dropped != 0:
+        place = first_bit(dropped)
+        copy_vector(target + place - gone, source + place + 1)
+        gone += 1
+        dropped &= dropped - 1
+    return target
 
 
 @compiled

@@ -3,10 +3,8 @@
 What is not accepted (``scalars``; nested up to 64 deep) ends the scan with 0: the reference then looks at the record.
 So a scan may refuse what the reference takes, never the other way round.
 
-Names are *guessed*: an object most often has the names of the one that was in its role before. As long as it does, a
-name with its quotes and colon is compared at once and not looked into; at the first that differs, those before it are
-noted from what was guessed, and names are read. A name with escapes is noted as what it stands for, which is written
-into the scratch room.
+Most members have a name that was guessed (``object_names``) and a plain value, with no space around them: a loop of
+their own skips these. At the first other one all that JSON allows is looked at.
 
 Objects are noted in *roles*: the outermost, the value in a wrapper, the payload beside a schema, the data of a
 CloudEvent, the source block, the rows. Each role has a head (how many members, the hash of their names in order) and
@@ -23,10 +21,6 @@ from metl_gui.engine.kernel.compiled.layout import (
     BODY,
     DATA,
     DATA_BODY,
-    FACT_BYTES,
-    FACT_GUESSES,
-    FACT_NAMES,
-    GUESS_SHIFT,
     HALF_LEAF,
     HALF_NODE,
     HEAD_BYTES,
@@ -42,13 +36,7 @@ from metl_gui.engine.kernel.compiled.layout import (
     KEY,
     KEY_BODY,
     MOST_DEPTH,
-    MOST_GUESSED,
     MOST_MEMBERS,
-    NAME_BYTES,
-    NAME_HASH,
-    NAME_LENGTH,
-    NAME_PLACE,
-    NAME_WORD,
     ROLE_BYTES,
     S_BLOB,
     S_CARRIED,
@@ -58,12 +46,9 @@ from metl_gui.engine.kernel.compiled.layout import (
     S_HALF_ROOT,
     S_HEADS,
     S_SCRATCH,
-    S_SHAPE_FACTS,
     S_SLOTS,
     SLOT_BYTES,
-    SLOT_HASH,
     SLOT_LENGTH,
-    SLOT_NAME,
     SLOT_NAME_LENGTH,
     SLOT_VALUE,
     SLOT_WORD,
@@ -74,24 +59,30 @@ from metl_gui.engine.kernel.compiled.layout import (
 )
 from metl_gui.engine.kernel.compiled.memory import (
     compiled,
-    different,
     first_bit,
+    inlined,
     is_same,
     load8,
     load64,
+    no_digit,
     special,
     store64,
 )
+from metl_gui.engine.kernel.compiled.object_names import guess, note_names, past_guessed, past_name_in
 from metl_gui.engine.kernel.compiled.scalars import (
     CLOSE,
     CLOSE_LIST,
     COLON,
     COMMA,
+    DOT,
+    MINUS,
+    NINE,
     OPEN,
     OPEN_LIST,
     QUOTE,
+    SMALL_E,
     SPACE,
-    past_character,
+    ZERO,
     past_scalar,
     past_space,
     past_string,
@@ -104,8 +95,10 @@ _VALUE, _MESSAGE, _PAYLOAD, _SCHEMA, _KEY = (
 )
 _BEFORE, _AFTER, _SOURCE, _TRANSACT = (word_of(name) for name in (b"before", b"after", b"source", b"transact"))
 _DATA = word_of(b"data")
-_MULTIPLIER = -7046029254386353131
-"""An odd number with bits everywhere: 2^64 over the golden ratio, as a signed number."""
+_NULL, _TRUE, _FALS = word_of(b"null"), word_of(b"true"), word_of(b"fals")
+NO_ROLE, CARRIED = -1, -2
+_FOUR_BYTES, _TWO_BYTES = 0xFFFFFFFF, 0xFFFF
+_COMMA_QUOTE = word_of(b',"')
 
 
 @compiled
@@ -169,26 +162,6 @@ def past_name(at: int, end: int) -> int:
 
 
 @compiled
-def past_long_name(at: int, end: int) -> int:
-    """Skip a name without escapes that begins here and return where its closing quote is; 0 for one with escapes."""
-    while at < end:
-        marks = special(at)
-        if marks == 0:
-            at += VECTOR
-            continue
-        at += first_bit(marks)
-        letter = load8(at)
-        if letter == QUOTE:
-            return at if at < end else 0
-        if letter < 0x80:
-            return 0
-        at = past_character(at)
-        if at == 0:
-            return 0
-    return 0
-
-
-@compiled
 def past_known_schema(state: int, at: int, end: int, head: int) -> int:
     """Skip a schema that was met before, as fast as memory is compared; 0 when it was not.
 
@@ -238,132 +211,77 @@ def row_or_source(word: int, length: int) -> int:
     return TRANSACTION if length == 11 and word == _TRANSACT else -1
 
 
-@compiled
-def mix_name(mixed: int, at: int, length: int) -> tuple[int, int]:
-    """Add a name that was read without its escapes to a hash; return it and the first word of the name.
+@inlined
+def past_plain_number(at: int) -> int:
+    """Skip a number without sign and exponent, of up to 15 digits on each side of its point; 0 for all else."""
+    marks = no_digit(at)
+    digits = first_bit(marks) if marks != 0 else 0
+    if digits == 0 or (digits > 1 and load8(at) == ZERO):
+        return 0
+    at += digits
+    if load8(at) != DOT:
+        return at
+    marks = no_digit(at + 1)
+    return at + 1 + first_bit(marks) if marks > 1 and marks & 1 == 0 else 0
 
-    The hash is the same as without escapes: names of up to 15 plain letters are mixed by words, others as long ones.
+
+@inlined
+def past_plain(at: int, end: int) -> int:
+    """Skip a string of plain letters, a number without an exponent, or a word; 0 for what may be something else.
+
+    Who asks looks at what stands behind it, and whether that is before the end of the text.
     """
-    if length >= VECTOR or special(at) & ((1 << length) - 1) != 0:
-        return mix_long_name(mixed, at, length)
-    return mix_short_name(mixed, at, length)
+    letter = load8(at)
+    if letter == QUOTE:
+        at += 1
+        if load8(at) == OPEN:
+            return 0
+        marks = special(at)
+        while marks == 0 and at < end:
+            at += VECTOR
+            marks = special(at)
+        at += first_bit(marks) if marks != 0 else 0
+        return at + 1 if load8(at) == QUOTE else 0
+    if letter == MINUS or ZERO <= letter <= NINE:
+        return past_plain_number(at + 1 if letter == MINUS else at)
+    word = load64(at) & _FOUR_BYTES
+    if word == _NULL or word == _TRUE:
+        return at + 4
+    return at + 5 if word == _FALS and load8(at + 4) == SMALL_E else 0
 
 
 @compiled
-def mix_short_name(mixed: int, at: int, length: int) -> tuple[int, int]:
-    """Add a name of up to 15 letters to a hash; return it and the first word of the name."""
-    word = load64(at)
-    if length < 8:
-        word &= (1 << (8 * length)) - 1
-    mixed = (mixed ^ word ^ length) * _MULTIPLIER
-    if length > 8:
-        more = load64(at + 8) & ((1 << (8 * (length - 8))) - 1)
-        mixed = (mixed ^ (mixed >> 31) ^ more) * _MULTIPLIER
-    return mixed, word
+def past_plain_members(blob: int, slot: int, name: int, at: int, end: int) -> tuple[int, int, bool]:
+    """Skip members that have the names that are guessed and plain values, with no space around them.
 
-
-@compiled
-def read_name(state: int, slot: int, at: int, end: int, mixed: int) -> tuple[int, int]:
-    """Read a name, its colon and the space around, and note it.
-
-    Args:
-        state: address of the kernel's state.
-        slot: where it is noted.
-        at: where it should begin.
-        end: where the text ends.
-        mixed: the hash of the names before it.
-
-    Returns:
-        Where its value begins, 0 for no name; the hash with it.
-    """
-    if at >= end or load8(at) != QUOTE:
-        return 0, 0
-    at += 1
-    store64(slot + SLOT_NAME, at)
-    marks = special(at)
-    if marks != 0 and load8(at + first_bit(marks)) == QUOTE:
-        length = first_bit(marks)
-        mixed, word = mix_short_name(mixed, at, length)
-        at += length + 1
-    else:
-        length = past_long_name(at, end) - at
-        if length >= 0:
-            mixed, word = mix_long_name(mixed, at, length)
-            at += length + 1
-        else:
-            start = load64(state + S_SCRATCH)
-            at, stop = unescape(state, at, end)
-            if at == 0:
-                return 0, 0
-            length = stop - start
-            store64(slot + SLOT_NAME, start)
-            mixed, word = mix_name(mixed, start, length)
-    store64(slot + SLOT_WORD, word)
-    store64(slot + SLOT_NAME_LENGTH, length)
-    if load8(at) != COLON:
-        at = past_space(at, end)
-        if load8(at) != COLON:
-            return 0, 0
-    at += 1
-    if load8(at) <= SPACE:
-        at = past_space(at, end)
-    mixed ^= mixed >> 29
-    store64(slot + SLOT_HASH, mixed)
-    return (at if at < end else 0), mixed
-
-
-@compiled
-def past_guessed(blob: int, name: int, at: int, end: int) -> int:
-    """Skip a name with its quotes and colon if it is the one that is guessed, 0 otherwise or where space follows.
+    One that goes on behind the end of the text is the last; who asks refuses the text.
 
     Args:
         blob: address of the blob.
-        name: size and place of the name that is guessed.
-        at, end: where it should begin, and where the text ends.
-    """
-    text, size = blob + (name >> GUESS_SHIFT), name & MOST_GUESSED
-    if size == 0 or at + size >= end:
-        return 0
-    while size > VECTOR:
-        if different(at, text) != 0:
-            return 0
-        at += VECTOR
-        text += VECTOR
-        size -= VECTOR
-    if different(at, text) << (64 - size) != 0:
-        return 0
-    at += size
-    return at if load8(at) > SPACE else 0
-
-
-@compiled
-def guessed_facts(state: int, head: int) -> int:
-    """Return the facts of the shape that an object in a role may have."""
-    return load64(state + S_SHAPE_FACTS) + load64(head + HEAD_GUESS) * FACT_BYTES
-
-
-@compiled
-def note_names(state: int, head: int, slot: int, first: int, count: int) -> int:
-    """Note names that were guessed, as if they had been read; return the hash of them.
-
-    Args:
-        state: address of the kernel's state.
-        head: of the role.
         slot: of the first member.
-        first: its number.
-        count: how many.
+        name: its name, a place in the blob.
+        at, end: where it should begin, and where the text ends.
+
+    Returns:
+        How many there are; where the first other member begins, or where the object ends; whether it ends there.
     """
-    mixed, blob = 0, load64(state + S_BLOB)
-    name = blob + load64(guessed_facts(state, head) + FACT_NAMES) + first * NAME_BYTES
-    for _ in range(count):
-        mixed = load64(name + NAME_HASH)
-        store64(slot + SLOT_NAME, blob + load64(name + NAME_PLACE))
-        store64(slot + SLOT_NAME_LENGTH, load64(name + NAME_LENGTH))
-        store64(slot + SLOT_WORD, load64(name + NAME_WORD))
-        store64(slot + SLOT_HASH, mixed)
+    count = 0
+    while True:
+        value = past_guessed(blob, load64(blob + name), at, end)
+        after = past_plain(value, end) if value != 0 else 0
+        if after == 0:
+            return count, at, False
+        is_last = load8(after) == CLOSE
+        if load64(after) & _TWO_BYTES != _COMMA_QUOTE and not is_last:
+            return count, at, False
+        store64(slot + SLOT_VALUE, value)
+        store64(slot + SLOT_LENGTH, after - value)
+        count += 1
+        if is_last:
+            return count, after, True
+        at = after + 1
         slot += SLOT_BYTES
-        name += NAME_BYTES
-    return mixed
+        name += WORD
 
 
 @compiled
@@ -401,20 +319,14 @@ def past_carried(state: int, slot: int, at: int, end: int) -> int:
 
 
 @compiled
-def begin_role(state: int, role: int, parent: int) -> bool:
-    """Begin an object in a role, unless the record has one already."""
+def begin_role(state: int, role: int, parent: int) -> int:
+    """Begin an object in a role; return the place of the name that is guessed first, 0 where the record has one."""
     head = load64(state + S_HEADS) + role * HEAD_BYTES
     if load64(head + HEAD_COUNT) >= 0:
-        return False
+        return 0
     store64(head + HEAD_PARENT, parent)
     store64(head + HEAD_SHAPE, 0)
-    return True
-
-
-@compiled
-def guess(state: int, head: int) -> int:
-    """Return the place in the blob of the first name that an object in a role may have."""
-    return load64(guessed_facts(state, head) + FACT_GUESSES)
+    return guess(state, head)
 
 
 @compiled
@@ -438,8 +350,27 @@ def note_end(state: int, head: int, count: int, mixed: int, slot: int, name: int
     return note_head(head, count, mixed, slot, name)
 
 
+@inlined
+def role_of_value(state: int, head: int, slot: int, role: int, before: int, is_guessed: bool) -> int:
+    """Return the role of a value in an object, ``NO_ROLE`` for none, ``CARRIED`` for text that may hold an object.
+
+    Args:
+        state: address of the kernel's state.
+        head, slot: of the object, and of the member.
+        role: of the object.
+        before: how many members stand before it.
+        is_guessed: its name is the one that was guessed, and is noted now.
+    """
+    place = load64(slot + SLOT_VALUE)
+    is_carried = role == TOP and load8(place) == QUOTE and load8(place + 1) == OPEN
+    if load8(place) != OPEN and not is_carried:
+        return NO_ROLE
+    note_names(state, head, slot, before, 1 if is_guessed else 0)
+    return CARRIED if is_carried else role_below(role, load64(slot + SLOT_WORD), load64(slot + SLOT_NAME_LENGTH))
+
+
 @compiled
-def scan_object(state: int, at: int, end: int, outermost: int) -> int:  # noqa: C901, PLR0912, PLR0915 - a state machine
+def scan_object(state: int, at: int, end: int, outermost: int) -> int:  # noqa: C901, PLR0912 - a state machine
     """Read an object in a role, and those in it that have roles, and note their members.
 
     Args:
@@ -447,50 +378,37 @@ def scan_object(state: int, at: int, end: int, outermost: int) -> int:  # noqa: 
         at, end: its opening bracket, and where the text ends.
         outermost: its role.
     """
-    heads, slots = load64(state + S_HEADS), load64(state + S_SLOTS)
-    blob = load64(state + S_BLOB)
-    role, depth, count, mixed = outermost, 1, 0, 0
-    head, slot, at = heads + role * HEAD_BYTES, slots + role * ROLE_BYTES, past_space(at + 1, end)
-    if not begin_role(state, role, -1):
-        return 0
-    name = guess(state, head)
-    is_empty = load8(at) == CLOSE
+    heads, slots, blob = load64(state + S_HEADS), load64(state + S_SLOTS), load64(state + S_BLOB)
+    role, below, depth, head, slot, count, mixed, name, is_over = NO_ROLE, outermost, 0, 0, 0, 0, 0, 0, False
     while True:
-        if not is_empty:
+        if below >= 0:
+            name = begin_role(state, below, role)
+            if name == 0:
+                return 0
+            role, below, depth, count, mixed = below, NO_ROLE, depth + 1, 0, 0
+            head, slot, at = heads + role * HEAD_BYTES, slots + role * ROLE_BYTES, past_space(at + 1, end)
+            is_over = load8(at) == CLOSE
+        if name != 0 and not is_over:
+            passed, at, is_over = past_plain_members(blob, slot, name, at, end)
+            count, name = count + passed, name + passed * WORD
+            slot += (passed - 1 if is_over else passed) * SLOT_BYTES
+        if not is_over:
             if count >= MOST_MEMBERS:
                 return 0
-            start, after = at, 0
-            if name != 0:
-                after = past_guessed(blob, load64(blob + name), at, end)
-                name += WORD
-            at = after
-            if after == 0:
-                if name != 0:
-                    mixed = note_names(state, head, slot - count * SLOT_BYTES, 0, count)
-                    name = 0
-                at, mixed = read_name(state, slot, start, end, mixed)
-                if at == 0:
-                    return 0
+            at, mixed, name = past_name_in(state, head, slot, at, end, count, mixed, name)
+            if at == 0:
+                return 0
             count += 1
             store64(slot + SLOT_VALUE, at)
-            below, is_carried = -1, role == TOP and load8(at) == QUOTE and load8(at + 1) == OPEN
-            if load8(at) == OPEN or is_carried:
-                note_names(state, head, slot, count - 1, 1 if name != 0 else 0)
-                below = (
-                    -1 if is_carried else role_below(role, load64(slot + SLOT_WORD), load64(slot + SLOT_NAME_LENGTH))
-                )
+            below = role_of_value(state, head, slot, role, count - 1, name != 0)
             if below >= 0:
                 # The object is left for the one in it, which is read in the same way.
-                if not begin_role(state, below, role):
-                    return 0
                 note_head(head, count, mixed, slot, name)
-                role, depth, count, mixed = below, depth + 1, 0, 0
-                head, slot = heads + role * HEAD_BYTES, slots + role * ROLE_BYTES
-                name = guess(state, head)
-                at = past_space(at + 1, end)
-                is_empty = load8(at) == CLOSE
                 continue
-            at = past_carried(state, slot, at, end) if is_carried else past_member(state, head, slot, at, end, depth)
+            if below == CARRIED:
+                at = past_carried(state, slot, at, end)
+            else:
+                at = past_member(state, head, slot, at, end, depth)
             store64(slot + SLOT_LENGTH, at - load64(slot + SLOT_VALUE))
             if at == 0:
                 return 0
@@ -499,7 +417,7 @@ def scan_object(state: int, at: int, end: int, outermost: int) -> int:  # noqa: 
             at = at if load8(at) > SPACE else past_space(at, end)
             if at >= end:
                 return 0
-            if load8(at) == COMMA and not is_empty:
+            if load8(at) == COMMA and not is_over:
                 at = past_space(at + 1, end)
                 slot += SLOT_BYTES
                 break
@@ -510,24 +428,8 @@ def scan_object(state: int, at: int, end: int, outermost: int) -> int:  # noqa: 
             if role == outermost:
                 return at
             # Back to the object around it, whose last member this was.
-            role, depth, is_empty = load64(head + HEAD_PARENT), depth - 1, False
+            role, depth, is_over = load64(head + HEAD_PARENT), depth - 1, False
             head = heads + role * HEAD_BYTES
             count, mixed, slot = load64(head + HEAD_COUNT), load64(head + HEAD_HASH), load64(head + HEAD_END)
             name = load64(head + HEAD_NAME)
             store64(slot + SLOT_LENGTH, at - load64(slot + SLOT_VALUE))
-
-
-@compiled
-def mix_long_name(mixed: int, at: int, length: int) -> tuple[int, int]:
-    """Add a name of more than 15 bytes, or beyond ASCII, to a hash; return it and the first word of the name."""
-    done = 0
-    while done + 8 <= length:
-        mixed = (mixed ^ load64(at + done) ^ length) * _MULTIPLIER
-        mixed ^= mixed >> 31
-        done += 8
-    if done < length:
-        mixed = (mixed ^ (load64(at + done) & ((1 << (8 * (length - done))) - 1)) ^ length) * _MULTIPLIER
-    word = load64(at)
-    if length < 8:
-        word &= (1 << (8 * length)) - 1
-    return mixed, word

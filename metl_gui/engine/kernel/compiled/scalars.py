@@ -10,13 +10,17 @@ from __future__ import annotations
 from metl_gui.engine.kernel.compiled.instructions import VECTOR
 from metl_gui.engine.kernel.compiled.layout import S_SCRATCH, S_SCRATCH_STOP
 from metl_gui.engine.kernel.compiled.memory import (
+    backslashes,
     compiled,
-    copy_vector,
+    copy_without,
+    count_bits,
     first_bit,
     hundredth,
+    inlined,
     load8,
     load64,
     no_digit,
+    quotes,
     special,
     store8,
     store64,
@@ -38,6 +42,7 @@ _TRUE, _FALS, _NULL = word_of(b"true"), word_of(b"fals"), word_of(b"null")
 _ESCAPED, _STANDS_FOR = tuple(b"nrtbf"), tuple(b"\n\r\t\b\f")
 _ESCAPED_SMALL = sum(1 << (letter - 0x40) for letter in b"\\bfnrt")
 _FOUR_BYTES = 0xFFFFFFFF
+_ODD_PLACES = 0xAAAA
 _MOST_DIGITS = 19
 """Of a number of 8 bytes."""
 
@@ -252,6 +257,17 @@ def unescape_one(target: int, at: int) -> tuple[int, int]:
     return past_escape(at), write_character(target, code)
 
 
+@inlined
+def escapes_of_marks(at: int) -> int:
+    """Mark the backslashes of a vector that stand before a quote or a backslash and escape it.
+
+    In a run of them every second one is escaped itself: a carry tells those that begin at odd places from the others.
+    """
+    slashes = backslashes(at)
+    escapes = ((slashes << 1 | _ODD_PLACES) - slashes ^ _ODD_PLACES) & slashes
+    return escapes & ((slashes | quotes(at)) >> 1)
+
+
 @compiled
 def unescape(state: int, at: int, end: int) -> tuple[int, int]:
     """Write what a string stands for into the scratch room, its opening quote being behind us.
@@ -265,26 +281,19 @@ def unescape(state: int, at: int, end: int) -> tuple[int, int]:
     while at < end:
         if target + VECTOR > stop:
             return 0, 0
-        marks = special(at)
-        copy_vector(target, at)
-        place, dropped = 0, 0
-        while marks != 0:
-            place = first_bit(marks)
-            if place == VECTOR - 1 or load8(at + place) != BACKSLASH:
-                break
-            letter = load8(at + place + 1)
-            if letter != QUOTE and letter != BACKSLASH:
-                break
-            # It stands for itself: all from it on moves up over the backslash.
-            copy_vector(target + place - dropped, at + place + 1)
-            dropped += 1
-            marks &= ~(3 << place)
+        dropped = escapes_of_marks(at)
+        marks = special(at) & ~(dropped | dropped << 1)
+        copy_without(target, at, dropped)
         if marks == 0:
             at += VECTOR
-            target += VECTOR - dropped
+            target += VECTOR - count_bits(dropped)
             continue
+        place = first_bit(marks)
         at += place
-        target += place - dropped
+        target += place - count_bits(dropped & ((1 << place) - 1))
+        if place == VECTOR - 1:
+            # What an escape at the end of a vector stands for is in the next one.
+            continue
         if load8(at) == QUOTE:
             if at >= end:
                 return 0, 0

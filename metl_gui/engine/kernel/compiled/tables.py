@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metl_gui.engine.kernel.compiled import layout as at
-from metl_gui.engine.kernel.compiled.instructions import VECTOR
 from metl_gui.engine.kernel.compiled.lookup import hash_of, mix_pair, mix_program
 from metl_gui.engine.kernel.compiled.memory import IS_CHECKED, PADDING, allow
 from metl_gui.engine.kernel.numbered_counts import CountNames
@@ -40,7 +39,7 @@ def address_of(column: NDArray[Any]) -> int:
 
 
 class Growing:
-    """An array that grows at its end.
+    """An array that grows at its end, with room to read behind it.
 
     Args:
         kind: of its numbers.
@@ -51,14 +50,14 @@ class Growing:
         self.column: NDArray[Any] = np.zeros(room, kind)
         self.used = 0
 
-    def extend(self, values: NDArray[Any] | Sequence[int], padding: int = 0) -> int:
-        """Add values and some zeros behind them; return where the values begin."""
-        start, stop = self.used, self.used + len(values) + padding
-        if stop > len(self.column):
-            larger = np.zeros(max(stop, 2 * len(self.column)), self.column.dtype)
+    def extend(self, values: NDArray[Any] | Sequence[int]) -> int:
+        """Add values; return where they begin."""
+        start, stop = self.used, self.used + len(values)
+        if stop + PADDING > len(self.column):
+            larger = np.zeros(max(stop + PADDING, 2 * len(self.column)), self.column.dtype)
             larger[:start] = self.column[:start]
             self.column = larger
-        self.column[start : start + len(values)] = values
+        self.column[start:stop] = values
         self.used = stop
         return start
 
@@ -112,8 +111,8 @@ class Tables:
     def _begin(self) -> None:
         self.blob = Growing(np.uint8, 1 << 16)
         self.blob.extend(np.zeros(at.NULL_PLACE, np.uint8))
-        self.blob.extend(np.frombuffer(b"null", np.uint8), PADDING - len(b"null"))
-        no_names = self.blob.extend(np.zeros(VECTOR, np.uint8))
+        self.blob.extend(np.frombuffer(b"null".ljust(at.WORD, b"\0"), np.uint8))
+        no_names = self.blob.extend(np.zeros(at.WORD, np.uint8))
         self.code = Growing(np.int64, 1 << 14)
         self.code.extend([0])
         self.facts = Growing(np.int64, 64 * at.FACT_BYTES // at.WORD)
@@ -206,7 +205,7 @@ class Tables:
         """Keep bytes for good and return where they lie."""
         found = self._fixed.get(text)
         if found is None:
-            found = self._fixed[text] = self.blob.extend(np.frombuffer(text, np.uint8), 2 * VECTOR)
+            found = self._fixed[text] = self.blob.extend(np.frombuffer(text, np.uint8))
             self._point()
         return found
 
@@ -214,7 +213,7 @@ class Tables:
         """Keep what stands for an unavailable value, with its lengths in front; return where, in the code."""
         found = self._forms.get(texts)
         if found is None:
-            lengths = sum({1 << (len(text) & 63) for text in texts})
+            lengths = sum({1 << min(len(text), at.MOST_SIZE) for text in texts})
             signed = lengths - (1 << 64) if lengths >> 63 else lengths
             code = [signed, len(texts)]
             for text in sorted(texts):
@@ -270,7 +269,7 @@ class Tables:
         hashes = self._hashes(role)
         rows: list[int] = []
         guesses: list[int] = []
-        place = self.blob.extend(np.frombuffer(b"".join(guessed), np.uint8), VECTOR)
+        place = self.blob.extend(np.frombuffer(b"".join(guessed), np.uint8))
         for name, text, up_to in zip(names, guessed, hashes, strict=True):
             word = int.from_bytes(name[:8].ljust(8, b"\0"), "little", signed=True)
             guesses.append(len(text) | place << at.GUESS_SHIFT)
@@ -286,7 +285,7 @@ class Tables:
 
     def _words(self, numbers: Sequence[int]) -> int:
         """Keep numbers in the blob; return where they lie."""
-        self.blob.extend([], -self.blob.used % at.WORD)
+        self.blob.extend([0] * (-self.blob.used % at.WORD))
         return self.blob.extend(np.frombuffer(np.array(numbers, np.int64).tobytes(), np.uint8))
 
     def _index(self, number: int, places: Sequence[int]) -> int:

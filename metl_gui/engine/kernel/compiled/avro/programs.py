@@ -15,7 +15,6 @@ from typing import Final
 
 import numpy as np
 
-from metl_gui.engine.kernel.compiled.instructions import VECTOR
 from metl_gui.engine.kernel.compiled.tables import Growing
 from metl_gui.formats.avro_schema import is_decimal, is_map_entry
 from metl_gui.formats.avro_types import MAX_NESTING, AvroType
@@ -99,7 +98,7 @@ class Programs:
     def text(self, text: bytes) -> int:
         """Keep a text and return where it lies."""
         if text not in self._texts:
-            self._texts[text] = self.blob.extend(np.frombuffer(text, np.uint8), 2 * VECTOR)
+            self._texts[text] = self.blob.extend(np.frombuffer(text, np.uint8))
         return self._texts[text]
 
 

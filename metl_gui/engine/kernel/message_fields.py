@@ -68,7 +68,10 @@ def alike_messages(batch: MappedBatch) -> Iterator[AlikeMessages]:
 def _ends(lengths: NDArray[np.int32]) -> Places:
     """Return how many letters values have up to each, 0 first."""
     ends = np.zeros((len(lengths) + 1, lengths.shape[1]), np.int64)
-    np.cumsum(lengths, axis=0, out=ends[1:])
+    ends[1:] = lengths
+    # numpy's own sum over rows that lie apart takes several times as long.
+    for row in range(2, len(ends)):
+        ends[row] += ends[row - 1]
     return ends
 
 

@@ -174,7 +174,8 @@ class TypedRows:
         for at, layout in enumerate(found.layouts):
             by_read.setdefault(_reader_for(wanted, layout), []).append(at)
         if len(by_read) == 1:
-            return self._read(wanted, next(iter(by_read)), found, number, None, refused).cast(wanted.type)
+            array = self._read(wanted, next(iter(by_read)), found, number, None, refused)
+            return array if array.type == wanted.type else array.cast(wanted.type)
         order = [np.flatnonzero(np.isin(found.which, layouts)) for layouts in by_read.values()]
         arrays = [
             self._read(wanted, read, found, number, rows, refused).cast(wanted.type)

@@ -8,8 +8,18 @@ shape has them, so that everything behind sees one order. Short texts and progra
 from __future__ import annotations
 
 from metl_gui.engine.kernel.compiled import layout as at
-from metl_gui.engine.kernel.compiled.memory import compiled, copy, copy_vector, is_same, load8, load64, store64
-from metl_gui.engine.kernel.compiled.scalars import NINE, ZERO, word_of
+from metl_gui.engine.kernel.compiled.instructions import VECTOR
+from metl_gui.engine.kernel.compiled.memory import (
+    compiled,
+    copy,
+    copy_vector,
+    is_same,
+    load8,
+    load64,
+    no_digit,
+    store64,
+)
+from metl_gui.engine.kernel.compiled.scalars import word_of
 
 _NULL = word_of(b"null")
 _FOUR_BYTES = 0xFFFFFFFF
@@ -47,11 +57,11 @@ def short_text(slot: int) -> int:
 def is_digits(slot: int) -> bool:
     """Return whether a value is made of digits and nothing else."""
     place, length = load64(slot + at.SLOT_VALUE), load64(slot + at.SLOT_LENGTH)
-    for offset in range(length):
-        letter = load8(place + offset)
-        if letter < ZERO or letter > NINE:
+    while length > VECTOR:
+        if no_digit(place) != 0:
             return False
-    return length > 0
+        place, length = place + VECTOR, length - VECTOR
+    return length > 0 and no_digit(place) & ((1 << length) - 1) == 0
 
 
 @compiled

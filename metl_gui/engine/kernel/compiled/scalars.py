@@ -291,9 +291,6 @@ def unescape(state: int, at: int, end: int) -> tuple[int, int]:
         place = first_bit(marks)
         at += place
         target += place - count_bits(dropped & ((1 << place) - 1))
-        if place == VECTOR - 1:
-            # What an escape at the end of a vector stands for is in the next one.
-            continue
         if load8(at) == QUOTE:
             if at >= end:
                 return 0, 0

@@ -20,7 +20,7 @@ def collisions(dice: Random) -> list[str]:
 
 
 def twins(dice: Random) -> tuple[tuple[str, str], tuple[str, str]]:
-    """Make two pairs of names; objects of either pair in order have one hash, as ``object_scan.read_name`` mixes it.
+    """Make two pairs of names; objects of either pair in order have one hash, as ``object_names.read_name`` mixes it.
 
     A pair of first names is drawn until the difference of their hashes is one between two second names.
     """

@@ -140,7 +140,7 @@ special = of_one(_emit_special)
 """Marks quotes, backslashes, control bytes and what is not ASCII in the vector at an address, the first in bit 0."""
 
 quotes, backslashes = _marking('"'), _marking("\\")
-"""Mark the bytes that are this letter in the vector at an address, its first byte in bit 0."""
+"""Mark the quotes, or the backslashes, in the vector at an address, its first byte in bit 0."""
 
 no_digit = of_one(_emit_no_digit)
 """Marks the bytes that are no decimal digits in the vector at an address, its first byte in bit 0."""

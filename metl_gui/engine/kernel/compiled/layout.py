@@ -187,8 +187,8 @@ P_VERSION, P_FORMS, P_OUTPUT_COUNT, P_TIMES = (WORD * number for number in range
 P_COMMITTED = P_TIMES + 3 * WORD
 P_OUTPUTS = P_COMMITTED + WORD
 
-MOST_SIZE = 63
-"""Lengths of unavailable values are bits of a word; longer ones than this have the last."""
+MOST_FORM_LENGTH = 63
+"""The lengths of unavailable values are bits of a word; all from this one on share the last."""
 
 # An output: 0 when it is not sent, otherwise 1 more than its nulls; its fixed size, whether it is left when all values
 # are null, whether the record is left when the key is null, entity, layout, counters of unreviewed messages and of

@@ -154,7 +154,7 @@ hundredth: Load = instructions.hundredth
 def copy_without(target: int, source: int, dropped: int) -> int:
     """Copy one vector without the bytes that are marked: what is behind each of them moves up over it.
 
-    So up to ``VECTOR`` bytes behind the source are read, too.
+    Up to ``VECTOR`` bytes behind both vectors are touched. Returns the target.
     """
     copy_vector(target, source)
     gone = 0

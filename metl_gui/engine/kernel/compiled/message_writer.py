@@ -169,7 +169,7 @@ def write_payload(state: int, output: int, target: int, stop: int, lengths: int,
         more = load64(piece + at.PIECE_LENGTH)
         if target + length + more > stop:
             return 0
-        if (sizes >> min(length, at.MOST_SIZE)) & 1 != 0 and is_placeholder(state, forms, value, length):
+        if (sizes >> min(length, at.MOST_FORM_LENGTH)) & 1 != 0 and is_placeholder(state, forms, value, length):
             return IS_UNAVAILABLE
         nulls += 1 if is_null(slot) else 0
         target = copy(target, value, length)

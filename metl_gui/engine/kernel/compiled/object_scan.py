@@ -229,6 +229,7 @@ def past_plain_number(at: int) -> int:
 def past_plain(at: int, end: int) -> int:
     """Skip a string of plain letters, a number without an exponent, or a word; 0 for what may be something else.
 
+    A text that begins as an object does may be what a wrapper carries, so it is left, too.
     Who asks looks at what stands behind it, and whether that is before the end of the text.
     """
     letter = load8(at)
@@ -285,8 +286,10 @@ def past_plain_members(blob: int, slot: int, name: int, at: int, end: int) -> tu
 
 
 @compiled
-def past_member(state: int, head: int, slot: int, at: int, end: int, depth: int) -> int:
+def past_member(state: int, head: int, slot: int, at: int, end: int, depth: int, is_carried: bool) -> int:
     """Skip a value that has no role; a schema half that was met before is only compared."""
+    if is_carried:
+        return past_carried(state, slot, at, end)
     letter = load8(at)
     if letter == OPEN and load64(slot + SLOT_WORD) == _SCHEMA and load64(slot + SLOT_NAME_LENGTH) == 6:
         after = past_known_schema(state, at, end, head)
@@ -320,7 +323,11 @@ def past_carried(state: int, slot: int, at: int, end: int) -> int:
 
 @compiled
 def begin_role(state: int, role: int, parent: int) -> int:
-    """Begin an object in a role; return the place of the name that is guessed first, 0 where the record has one."""
+    """Begin an object in a role, unless the record has an object in it already.
+
+    Returns:
+        The place in the blob of the name that is guessed first, which is never its beginning; 0 where it has one.
+    """
     head = load64(state + S_HEADS) + role * HEAD_BYTES
     if load64(head + HEAD_COUNT) >= 0:
         return 0
@@ -370,7 +377,7 @@ def role_of_value(state: int, head: int, slot: int, role: int, before: int, is_g
 
 
 @compiled
-def scan_object(state: int, at: int, end: int, outermost: int) -> int:  # noqa: C901, PLR0912 - a state machine
+def scan_object(state: int, at: int, end: int, outermost: int) -> int:  # noqa: C901 - a state machine
     """Read an object in a role, and those in it that have roles, and note their members.
 
     Args:
@@ -405,10 +412,7 @@ def scan_object(state: int, at: int, end: int, outermost: int) -> int:  # noqa: 
                 # The object is left for the one in it, which is read in the same way.
                 note_head(head, count, mixed, slot, name)
                 continue
-            if below == CARRIED:
-                at = past_carried(state, slot, at, end)
-            else:
-                at = past_member(state, head, slot, at, end, depth)
+            at = past_member(state, head, slot, at, end, depth, below == CARRIED)
             store64(slot + SLOT_LENGTH, at - load64(slot + SLOT_VALUE))
             if at == 0:
                 return 0
@@ -417,7 +421,7 @@ def scan_object(state: int, at: int, end: int, outermost: int) -> int:  # noqa: 
             at = at if load8(at) > SPACE else past_space(at, end)
             if at >= end:
                 return 0
-            if load8(at) == COMMA and not is_over:
+            if load8(at) == COMMA:
                 at = past_space(at + 1, end)
                 slot += SLOT_BYTES
                 break

@@ -258,10 +258,10 @@ def unescape_one(target: int, at: int) -> tuple[int, int]:
 
 
 @inlined
-def escapes_of_marks(at: int) -> int:
-    """Mark the backslashes of a vector that stand before a quote or a backslash and escape it.
+def plain_escapes(at: int) -> int:
+    """Mark the backslashes of a vector that escape a quote or a backslash, which stand for themselves.
 
-    In a run of them every second one is escaped itself: a carry tells those that begin at odd places from the others.
+    In a run of backslashes every second one is escaped itself: where a run begins at an odd place, subtracting borrows.
     """
     slashes = backslashes(at)
     escapes = ((slashes << 1 | _ODD_PLACES) - slashes ^ _ODD_PLACES) & slashes
@@ -281,7 +281,7 @@ def unescape(state: int, at: int, end: int) -> tuple[int, int]:
     while at < end:
         if target + VECTOR > stop:
             return 0, 0
-        dropped = escapes_of_marks(at)
+        dropped = plain_escapes(at)
         marks = special(at) & ~(dropped | dropped << 1)
         copy_without(target, at, dropped)
         if marks == 0:

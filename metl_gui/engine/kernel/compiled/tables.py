@@ -39,7 +39,7 @@ def address_of(column: NDArray[Any]) -> int:
 
 
 class Growing:
-    """An array that grows at its end, with room to read behind it.
+    """An array that grows at its end, with at least ``PADDING`` bytes behind what was added.
 
     Args:
         kind: of its numbers.
@@ -213,7 +213,7 @@ class Tables:
         """Keep what stands for an unavailable value, with its lengths in front; return where, in the code."""
         found = self._forms.get(texts)
         if found is None:
-            lengths = sum({1 << min(len(text), at.MOST_SIZE) for text in texts})
+            lengths = sum({1 << min(len(text), at.MOST_FORM_LENGTH) for text in texts})
             signed = lengths - (1 << 64) if lengths >> 63 else lengths
             code = [signed, len(texts)]
             for text in sorted(texts):

@@ -213,7 +213,7 @@ def row_or_source(word: int, length: int) -> int:
 
 @inlined
 def past_plain_number(at: int) -> int:
-    """Skip a number without sign and exponent, of up to 15 digits on each side of its point; 0 for all else."""
+    """Skip a number without its sign, of up to 15 digits on each side of its point, up to an exponent; 0 for others."""
     marks = no_digit(at)
     digits = first_bit(marks) if marks != 0 else 0
     if digits == 0 or (digits > 1 and load8(at) == ZERO):

@@ -97,35 +97,6 @@ def test_a_record_of_any_kind_becomes_what_the_reference_makes_of_it(raw: bytes)
     assert_same(*both(plan(), [raw] * 3))
 
 
-_OFFSETS = (
-    "5",
-    "0",
-    "1" * 15,
-    "1" * 16,
-    "1" * 17,
-    "1" * 40,
-    "-1",
-    "1.5",
-    f"{'1' * 16}.5",
-    f"{'1' * 20}.5",
-    f"1.{'1' * 20}",
-    "1e3",
-    '"7"',
-    "null",
-)
-
-
-@pytest.mark.parametrize("offset", _OFFSETS)
-def test_a_record_has_its_place_in_the_topic_where_its_offset_is_made_of_digits(offset: str) -> None:
-    known = json.dumps(
-        {"topic": "srv.pub.t0", "value": json.loads(envelope(ROW)), "partition": 3, "offset": 5}
-    ).encode()
-    ours, theirs = both(plan(), [known, known.replace(b'"offset": 5', f'"offset": {offset}'.encode())])
-    assert_same(ours, theirs)
-    assert ours.hits == 2
-    assert (f"srv.pub.t0/3/{offset}".encode() in ours.messages()[-1]) is offset.isdigit()
-
-
 @pytest.mark.parametrize("op", ["c", "r"])
 def test_rows_without_values_are_sent_where_nothing_is_filtered(op: str) -> None:
     written = json.loads(plans.encode(plan()))

@@ -14,7 +14,6 @@ stands, once.
 
 from __future__ import annotations
 
-from metl_gui.engine.kernel.compiled.instructions import VECTOR
 from metl_gui.engine.kernel.compiled.layout import (
     AFTER,
     BEFORE,
@@ -59,13 +58,10 @@ from metl_gui.engine.kernel.compiled.layout import (
 )
 from metl_gui.engine.kernel.compiled.memory import (
     compiled,
-    first_bit,
     inlined,
     is_same,
     load8,
     load64,
-    no_digit,
-    special,
     store64,
 )
 from metl_gui.engine.kernel.compiled.object_names import guess, note_names, past_guessed, past_name_in
@@ -74,15 +70,11 @@ from metl_gui.engine.kernel.compiled.scalars import (
     CLOSE_LIST,
     COLON,
     COMMA,
-    DOT,
-    MINUS,
-    NINE,
     OPEN,
     OPEN_LIST,
     QUOTE,
-    SMALL_E,
     SPACE,
-    ZERO,
+    past_plain,
     past_scalar,
     past_space,
     past_string,
@@ -95,9 +87,8 @@ _VALUE, _MESSAGE, _PAYLOAD, _SCHEMA, _KEY = (
 )
 _BEFORE, _AFTER, _SOURCE, _TRANSACT = (word_of(name) for name in (b"before", b"after", b"source", b"transact"))
 _DATA = word_of(b"data")
-_NULL, _TRUE, _FALS = word_of(b"null"), word_of(b"true"), word_of(b"fals")
 NO_ROLE, CARRIED = -1, -2
-_FOUR_BYTES, _TWO_BYTES = 0xFFFFFFFF, 0xFFFF
+_TWO_BYTES = 0xFFFF
 _COMMA_QUOTE = word_of(b',"')
 
 
@@ -186,69 +177,29 @@ def past_known_schema(state: int, at: int, end: int, head: int) -> int:
 
 @compiled
 def role_below(role: int, word: int, length: int) -> int:
-    """Return the role that an object has by its name in an object of a role, -1 for none."""
+    """Return the role that an object has by its name in an object of a role, ``NO_ROLE`` for none."""
     if role == TOP:
         if (length == 5 and word == _VALUE) or (length == 7 and word == _MESSAGE):
             return BODY
         if length == 3 and word == _KEY:
             return KEY
     if length == 7 and word == _PAYLOAD:
-        return INNER if role < INNER else DATA_BODY if role == DATA else KEY_BODY if role == KEY else -1
+        return INNER if role < INNER else DATA_BODY if role == DATA else KEY_BODY if role == KEY else NO_ROLE
     if length == 4 and word == _DATA:
-        return DATA if role <= INNER else -1
-    return row_or_source(word, length) if role <= DATA_BODY else -1
+        return DATA if role <= INNER else NO_ROLE
+    return row_or_source(word, length) if role <= DATA_BODY else NO_ROLE
 
 
 @compiled
 def row_or_source(word: int, length: int) -> int:
-    """Return the role of an object by its name in an envelope, -1 for none."""
+    """Return the role of an object by its name in an envelope, ``NO_ROLE`` for none."""
     if length == 6 and word == _BEFORE:
         return BEFORE
     if length == 5 and word == _AFTER:
         return AFTER
     if length == 6 and word == _SOURCE:
         return SOURCE
-    return TRANSACTION if length == 11 and word == _TRANSACT else -1
-
-
-@inlined
-def past_plain_number(at: int) -> int:
-    """Skip a number without its sign, of up to 15 digits on each side of its point, up to an exponent; 0 for others."""
-    marks = no_digit(at)
-    digits = first_bit(marks) if marks != 0 else 0
-    if digits == 0 or (digits > 1 and load8(at) == ZERO):
-        return 0
-    at += digits
-    if load8(at) != DOT:
-        return at
-    marks = no_digit(at + 1)
-    return at + 1 + first_bit(marks) if marks > 1 and marks & 1 == 0 else 0
-
-
-@inlined
-def past_plain(at: int, end: int) -> int:
-    """Skip a string of plain letters, a number without an exponent, or a word; 0 for what may be something else.
-
-    A text that begins as an object does may be what a wrapper carries, so it is left, too.
-    Who asks looks at what stands behind it, and whether that is before the end of the text.
-    """
-    letter = load8(at)
-    if letter == QUOTE:
-        at += 1
-        if load8(at) == OPEN:
-            return 0
-        marks = special(at)
-        while marks == 0 and at < end:
-            at += VECTOR
-            marks = special(at)
-        at += first_bit(marks) if marks != 0 else 0
-        return at + 1 if load8(at) == QUOTE else 0
-    if letter == MINUS or ZERO <= letter <= NINE:
-        return past_plain_number(at + 1 if letter == MINUS else at)
-    word = load64(at) & _FOUR_BYTES
-    if word == _NULL or word == _TRUE:
-        return at + 4
-    return at + 5 if word == _FALS and load8(at + 4) == SMALL_E else 0
+    return TRANSACTION if length == 11 and word == _TRANSACT else NO_ROLE
 
 
 @compiled

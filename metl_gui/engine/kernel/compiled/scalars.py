@@ -221,19 +221,57 @@ def past_number(at: int, end: int) -> int:
 
 
 @compiled
+def past_word(at: int) -> int:
+    """Skip null, true or false; 0 for anything else."""
+    word = load64(at)
+    four = word & _FOUR_BYTES
+    if four == _NULL or four == _TRUE:
+        return at + 4
+    return at + 5 if four == _FALS and (word >> 32) & 0xFF == SMALL_E else 0
+
+
+@compiled
 def past_scalar(at: int, end: int, letter: int) -> int:
     """Skip a string, number or word that begins with a letter; 0 for anything else."""
     if letter == QUOTE:
         return past_string(at + 1, end)
     if letter == MINUS or ZERO <= letter <= NINE:
         return past_number(at, end)
-    word = load64(at)
-    four = word & _FOUR_BYTES
-    if four == _NULL or four == _TRUE:
-        return at + 4
-    if four == _FALS and (word >> 32) & 0xFF == SMALL_E:
-        return at + 5
-    return 0
+    return past_word(at)
+
+
+@inlined
+def past_plain_number(at: int) -> int:
+    """Skip a number without its sign, of up to 15 digits on each side of its point, up to an exponent; 0 for others."""
+    marks = no_digit(at)
+    digits = first_bit(marks) if marks != 0 else 0
+    if digits == 0 or (digits > 1 and load8(at) == ZERO):
+        return 0
+    at += digits
+    if load8(at) != DOT:
+        return at
+    marks = no_digit(at + 1)
+    return at + 1 + first_bit(marks) if marks > 1 and marks & 1 == 0 else 0
+
+
+@inlined
+def past_plain(at: int, end: int) -> int:
+    """Skip a string of plain letters, a number without an exponent, or a word; 0 for what may be something else.
+
+    Who asks looks at what stands behind it, and whether that is before the end of the text.
+    """
+    letter = load8(at)
+    if letter == QUOTE:
+        at += 1
+        marks = special(at)
+        while marks == 0 and at < end:
+            at += VECTOR
+            marks = special(at)
+        at += first_bit(marks) if marks != 0 else 0
+        return at + 1 if load8(at) == QUOTE else 0
+    if letter == MINUS or ZERO <= letter <= NINE:
+        return past_plain_number(at + 1 if letter == MINUS else at)
+    return past_word(at)
 
 
 @compiled

@@ -99,10 +99,16 @@ def room_of(module: Path) -> str:
 
 
 def _wrappers(tree: ast.Module) -> frozenset[str]:
-    """Return the functions of a module that hand what they are given to numba."""
-    names = _compilers(tree)
-    functions = (node for node in ast.walk(tree) if isinstance(node, _Definition))
-    return frozenset(each.name for each in functions if names and _compiled_names(each, names) & _arguments(each))
+    """Return the functions of a module that hand what they are given to numba, themselves or through another one."""
+    compilers = _compilers(tree)
+    functions = [node for node in ast.walk(tree) if isinstance(node, _Definition)] if compilers else []
+    found = frozenset[str]()
+    while True:
+        names = compilers | found
+        handing = frozenset(each.name for each in functions if _compiled_names(each, names) & _arguments(each))
+        if handing == found:
+            return found
+        found = handing
 
 
 def _compilers(tree: ast.Module) -> frozenset[str]:

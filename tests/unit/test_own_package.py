@@ -9,7 +9,10 @@ _WRAPPER = """\
 from numba import njit
 
 def fast(function):
-    return keep(njit(function, nogil=True))
+    return made(function, inline=False)
+
+def made(function, inline):
+    return keep(njit(function, nogil=True, forceinline=inline))
 
 def keep(dispatcher):
     return dispatcher

@@ -6,7 +6,7 @@ Positions count the attributes that are shown. Cost: every question is a binary 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -27,68 +27,85 @@ def median_of(values: Floats) -> float:
     return float(parted[low] + parted[middle]) / 2.0
 
 
-class Spans(Value, eq=False):
-    """Where the items of a level lie.
-
-    It has no fields; what derives from it answers the questions.
+class Spans(Protocol):
+    """Where the items of a level lie: ``ItemSpans``, or ``Runs`` of attributes.
 
     Order: along the axis; positions of one item follow those of the item before. Units: places are attribute units.
     """
 
-    def __len__(self) -> int:
-        raise NotImplementedError
+    def __len__(self) -> int: ...
 
     @property
     def median_length(self) -> float:
         """Length in units of the item in the middle, 0 without items."""
-        raise NotImplementedError
+        ...
 
     def begins(self, items: range) -> Floats:
         """Where items begin."""
-        raise NotImplementedError
+        ...
 
     def ends(self, items: range) -> Floats:
         """Where items end."""
-        raise NotImplementedError
+        ...
 
     def first(self, item: int) -> int:
         """The first attribute position of an item."""
-        raise NotImplementedError
+        ...
 
     def last(self, item: int) -> int:
         """The attribute position behind an item."""
-        raise NotImplementedError
+        ...
 
     def items_of(self, positions: Ints) -> Ints:
         """Return the items that hold attribute positions."""
-        raise NotImplementedError
+        ...
 
     def within(self, low: float, high: float) -> range:
         """Return the items that touch a stretch of the axis."""
-        raise NotImplementedError
+        ...
 
     def at(self, place: float) -> int | None:
         """Return the item at a place, ``None`` in a gap or outside."""
-        raise NotImplementedError
+        ...
 
     def begin(self, item: int) -> float:
         """Where one item begins."""
-        return float(self.begins(range(item, item + 1))[0])
+        ...
 
     def end(self, item: int) -> float:
         """Where one item ends."""
-        return float(self.ends(range(item, item + 1))[0])
+        ...
 
     def stretch(self, item: int) -> tuple[float, float]:
         """Where one item begins and ends."""
-        return self.begin(item), self.end(item)
+        ...
 
     def item_of(self, position: int) -> int:
+        """Return the item that holds an attribute position."""
+        ...
+
+
+class _OfOne(Value, eq=False):
+    """What is asked of one item, answered by what many are asked for."""
+
+    def begin(self: Spans, item: int) -> float:
+        """Where one item begins."""
+        return float(self.begins(range(item, item + 1))[0])
+
+    def end(self: Spans, item: int) -> float:
+        """Where one item ends."""
+        return float(self.ends(range(item, item + 1))[0])
+
+    def stretch(self: Spans, item: int) -> tuple[float, float]:
+        """Where one item begins and ends."""
+        return self.begin(item), self.end(item)
+
+    def item_of(self: Spans, position: int) -> int:
         """Return the item that holds an attribute position."""
         return int(self.items_of(np.array([position], np.int64))[0])
 
 
-class ItemSpans(Spans, eq=False, dict=True):
+class ItemSpans(_OfOne, eq=False, dict=True):
     """Versions, schemas or groups.
 
     Shape: ``starts`` and ``stops`` have one entry an item, ``bounds`` (attribute positions) one more.
@@ -142,7 +159,7 @@ _ROUNDING = 1e-6
 """How far, in units, sums may lie beside the place that they mean: 129.2 - 110.2 is less than 19."""
 
 
-class Runs(Spans, eq=False):
+class Runs(_OfOne, eq=False):
     """Attributes, as runs of neighbours that lie side by side without a gap.
 
     Shape: ``starts`` (units) has one entry a run, ``bounds`` (positions) one more.

@@ -32,7 +32,7 @@ from metl_gui.errors import RecordError
 from metl_gui.formats.json_text import NULL, is_null, members_unless_repeated, quoted
 
 if TYPE_CHECKING:
-    from metl_gui.engine.kernel.compiled.layout_tree import LayoutTree
+    from metl_gui.engine.kernel.compiled.matching.layout_tree import LayoutTree
 
 Place: TypeAlias = tuple[str, str]
 TreeCode: TypeAlias = "MachineCode[ModuleType]"
@@ -51,7 +51,7 @@ _WORDS = {None: NULL, True: b"true", False: b"false"}
 
 
 def _load() -> ModuleType:
-    from metl_gui.engine.kernel.compiled import layout_tree
+    from metl_gui.engine.kernel.compiled.matching import layout_tree
 
     return layout_tree
 

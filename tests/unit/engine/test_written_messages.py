@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from metl_gui.engine.kernel.compiled import layout_tree
-from metl_gui.engine.kernel.compiled.layout_tree import LayoutTree
+from metl_gui.engine.kernel.compiled.matching import layout_tree
+from metl_gui.engine.kernel.compiled.matching.layout_tree import LayoutTree
 from metl_gui.engine.kernel.message_layout import Layout, MessageKind, MessagePaths, layout_of, tree_of
 from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.staging.messages import MessageStager

@@ -2,6 +2,6 @@
 
 ``memory`` and ``instructions`` are what machine code is made of, ``layout`` and ``tables`` what it shares with Python;
 it goes through ``object_scan``, ``program_selection`` and ``message_writer``, for Avro through ``avro`` first.
-``driver`` leads it over a batch, ``learner`` asks the reference, ``build`` has it compiled and kept. May import
-``engine.kernel``, what that may import, and ``own_files``.
+``matching`` knows messages that were written. ``driver`` leads it over a batch, ``learner`` asks the reference,
+``build`` has it compiled and kept. May import ``engine.kernel``, what that may import, and ``own_files``.
 """

@@ -7,8 +7,8 @@ import numpy as np
 from metl_gui.engine.kernel.compiled import layout as at
 from metl_gui.engine.kernel.compiled.avro.programs import AVRO_WORDS
 from metl_gui.engine.kernel.compiled.avro.text import write_records
-from metl_gui.engine.kernel.compiled.layout_tree import LayoutTree, padded
 from metl_gui.engine.kernel.compiled.lookup import hash_of, mix_pair, mix_program
+from metl_gui.engine.kernel.compiled.matching.layout_tree import LayoutTree, padded
 from metl_gui.engine.kernel.compiled.message_writer import map_records
 from metl_gui.engine.kernel.compiled.tables import Tables, address_of
 from metl_gui.engine.kernel.records import Records

@@ -52,6 +52,7 @@ from metl_gui.warehouse.plans.histories.arrivals import (
     staged_columns,
     staged_table,
     touch_linked,
+    truncated_query,
 )
 from metl_gui.warehouse.plans.histories.compact_plan import TOO_LATE, late_plan
 from metl_gui.warehouse.plans.histories.count_plan import ambiguous_query, keyless_query
@@ -322,10 +323,14 @@ class Loader:
             return None
         return msgspec.structs.replace(msgspec.json.decode(done[0][0], type=LoadReport), is_repeated=True)
 
-    def _steps(self, steps: Iterable[Step]) -> None:
-        for step in steps:
-            if step.needs and not self._made.get(step.needs, 1):
-                self._made[step.made] = 0
+    def _steps(self, steps: Iterable[Step]) -> int:
+        """Do steps, and return how many rows they changed, or made tables of."""
+        done = 0
+        for given in steps:
+            lacks_needed = bool(given.needs) and not self._made.get(given.needs, 1)
+            step = given.without_needed() if lacks_needed else given
+            if step is None:
+                self._made[given.made] = 0
                 continue
             rows = self.target.step(step)
             if step.made:
@@ -333,6 +338,8 @@ class Loader:
             if step.table:
                 self._count(step, rows)
             self.on_step(step, rows)
+            done += rows
+        return done
 
     def _count(self, step: Step, rows: int) -> None:
         if step.table.startswith("metl_history_"):
@@ -508,18 +515,17 @@ class Loader:
         self.report.keys.same += max(affected - changed, 0)
 
     def _states(self, entity: str, done: Collection[str] = ()) -> None:
-        touched, count, stated = StateTables(entity).touched, -1, self.shapes.stated[entity]
+        stated, is_wider = self.shapes.stated[entity], True
         if entity not in self._stated:
             self._new.add(entity)
         self._stated.add(entity)
-        while (now := self._number_of(touched)) != count:
+        while is_wider:
             # Rows that share a key with touched ones are taken in once, and bring no further keys.
-            count = now
             self._steps([find_messages(stated)])
             are_new = entity in self._new
             self._steps(states_of(self.shapes, entity, self._contents(stated), done, are_new=are_new))
-            self._steps(wider(self.shapes, entity, done))
-            if self._number_of(touched) != count:
+            is_wider = self._steps(wider(self.shapes, entity, done)) > 0
+            if is_wider:
                 self._new.discard(entity)
                 self._steps([touch_linked(entity)])
 
@@ -527,7 +533,8 @@ class Loader:
         entity, columns = history.entity, [one.name for one in history.columns]
         carried = [(schema, absent or ()) for schema, absent in self.target.rows(carried_query(entity))]
         may_be_void = self._is(may_be_void_query(StateTables(entity).messages))
-        query = contents_query(entity, are_once=entity in self._once, may_be_void=may_be_void)
+        is_truncated, are_once = self._is(truncated_query(entity)), entity in self._once
+        query = contents_query(entity, are_once=are_once, may_be_void=may_be_void, is_truncated=is_truncated)
         flags = map(bool, self.target.rows(query)[0])
         contents = Contents(lacking_columns(columns, carried), partial_columns(columns, carried), *flags)
         if contents.has_repeats:

@@ -78,7 +78,7 @@ class TargetModel:
     """
 
     def __init__(
-        self, target: WarehouseTarget, shapes: TableShapes, owner: Owner, steps: Callable[[Iterable[Step]], None]
+        self, target: WarehouseTarget, shapes: TableShapes, owner: Owner, steps: Callable[[Iterable[Step]], object]
     ) -> None:
         self.target, self.shapes, self.owner, self.steps = target, shapes, owner, steps
 

@@ -1,7 +1,8 @@
-"""A first load of messages that exist, as people do it: ``metl warehouse load`` of lines of JSON into a DuckDB file.
+"""A first load of messages that exist, as people do it: ``metl warehouse load`` into a DuckDB file.
 
 Ten million messages are ten states each of a million members, which have a version for each; a place in PostgreSQL's
-log stands in every message. The time is that of the command, Spark's start with it.
+log stands in every message. They come as lines of JSON, and as Parquet that ``metl run`` wrote of records of Debezium.
+The time is that of the command, Spark's start with it.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from shutil import rmtree
 from statistics import median
 
 import duckdb
@@ -24,7 +26,7 @@ _BLOCKS = 10
 _CITIES = ("Kiel", "Bonn", "Ulm", "Jena", "Hof", "Celle")
 _START_MS = 1_767_225_600_000
 _HOUR_MS = 3_600_000
-_WANTED = 100_000
+_WANTED = {"JSON lines": 100_000, "Parquet": 250_000}
 """Messages a second."""
 
 _ATTRIBUTES = {"id": "integer", "city": "string", "mood": "string"}
@@ -42,22 +44,21 @@ tables:
 def cases(rounds: int, quick: bool) -> Iterator[Case]:
     """Yield the cases."""
     members = _SMALL if quick else _MEMBERS
+    count = members * _STATES
+    writers: dict[str, Callable[[Path, int], None]] = {"JSON lines": _write_lines, "Parquet": _write_parquet}
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         _make_project(folder)
-        size = _write_lines(folder / "lines", members)
-        taken = [seconds(lambda: _load(folder)) for _ in range(1 if quick else min(rounds, 3))]
-        count = members * _STATES
-        with duckdb.connect(str(folder / "people.duckdb"), read_only=True) as connection:
-            found = connection.execute(
-                "SELECT COUNT(*), COUNT(DISTINCT id) FROM person WHERE id IS NOT NULL"
-            ).fetchone()
-        if found != (count, members):
-            raise AssertionError(f"{found} versions and members are there, not {(count, members)}")
-    rates = ", ".join(f"{count / one:,.0f}" for one in taken)
-    note = f"{count:,} lines of {size / count:.0f} bytes, {count:,} versions of {members:,} members: {rates} messages/s"
-    target = None if quick else count / _WANTED
-    yield figure("DuckDB, first load of JSON lines", median(taken), unit="s", target=target, note=note)
+        for form, write in writers.items():
+            write(folder, members)
+            size = sum(path.stat().st_size for path in (folder / "messages").rglob("p*.*"))  # people or part
+            taken = [_load(folder, members) for _ in range(1 if quick else min(rounds, 3))]
+            rmtree(folder / "messages")
+            rates = ", ".join(f"{count / one:,.0f}" for one in taken)
+            note = f"{count:,} messages of {size / count:.0f} bytes, {count:,} versions of {members:,} members: "
+            note += f"{rates} messages/s"
+            target = None if quick else count / _WANTED[form]
+            yield figure(f"DuckDB, first load of {form}", median(taken), unit="s", target=target, note=note)
 
 
 def _make_project(folder: Path) -> None:
@@ -79,9 +80,17 @@ def _make_project(folder: Path) -> None:
         _metl(folder, *command)
 
 
-def _load(folder: Path) -> None:
-    (folder / "people.duckdb").unlink(missing_ok=True)
-    _metl(folder, "warehouse", "load", "people.metl", "--source", "lines", "--target", "duckdb:people.duckdb")
+def _load(folder: Path, members: int) -> float:
+    """Load the messages into a new file, and return the seconds that it took."""
+    target = folder / "people.duckdb"
+    target.unlink(missing_ok=True)
+    command = "warehouse", "load", "people.metl", "--source", "messages", "--target", f"duckdb:{target.name}"
+    taken = seconds(lambda: _metl(folder, *command))
+    with duckdb.connect(str(target), read_only=True) as connection:
+        found = connection.execute("SELECT COUNT(*), COUNT(DISTINCT id) FROM person WHERE id IS NOT NULL").fetchone()
+    if found != (members * _STATES, members):
+        raise AssertionError(f"{found} versions and members are there, not {(members * _STATES, members)}")
+    return taken
 
 
 def _metl(folder: Path, *arguments: str) -> None:
@@ -89,26 +98,49 @@ def _metl(folder: Path, *arguments: str) -> None:
     subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
-def _write_lines(folder: Path, members: int) -> int:
-    """Write all messages, a file for each tenth of the members, and return how many bytes they have."""
+def _write_lines(folder: Path, members: int) -> None:
+    """Write all messages as lines of JSON."""
+    _write(folder / "messages", members, _message)
+
+
+def _write_parquet(folder: Path, members: int) -> None:
+    """Have a run write all messages as Parquet."""
+    _write(folder / "records", members, _record)
+    _metl(folder, "run", "people.metl", "--source", "records", "--sink", "messages", "--format", "parquet")
+    rmtree(folder / "records")
+
+
+def _write(folder: Path, members: int, line: Callable[[int, int, int], str]) -> None:
+    """Write a line for each state, a file for each tenth of the members."""
     folder.mkdir()
     each = members // _BLOCKS
     for block in range(_BLOCKS):
         with (folder / f"people-{block:02}.jsonl").open("w") as file:
             for state in range(_STATES):
                 first = block * each
-                file.writelines(
-                    _message(member, state, (block * _STATES + state) * each) for member in range(first, first + each)
-                )
-    return sum(path.stat().st_size for path in folder.iterdir())
+                before = (block * _STATES + state) * each
+                file.writelines(line(member, state, before + member) for member in range(first, first + each))
 
 
-def _message(member: int, state: int, before: int) -> str:
-    at, lsn = _START_MS + state * _HOUR_MS, (before + member + 1) * 8
+def _message(member: int, state: int, offset: int) -> str:
+    at, lsn = _START_MS + state * _HOUR_MS, (offset + 1) * 8
     return (
         f'{{"entity":"person","version":"1","state":1,"op":"u","key":{{"id":{member}}},"ts_ms":{at},'
-        f'"source":{{"schema":"s.people","version":"1","position":"s.people/0/{before + member}",'
+        f'"source":{{"schema":"s.people","version":"1","position":"s.people/0/{offset}",'
         f'"origin":{{"sequence":"[\\"{lsn - 8}\\",\\"{lsn}\\"]","lsn":{lsn}}},"committed_at_ms":{at},"snapshot":false,'
-        f'"old_key":null,"publication":null}},"payload":{{"id":{member},"city":"{_CITIES[(member + state) % 6]}",'
-        f'"mood":"{"xy"[state % 2]}"}}}}\n'
+        f'"old_key":null,"publication":null}},"payload":{_row(member, state)}}}\n'
     )
+
+
+def _record(member: int, state: int, offset: int) -> str:
+    at, lsn = _START_MS + state * _HOUR_MS, (offset + 1) * 8
+    return (
+        f'{{"topic":"s.people","key":{{"id":{member}}},"value":{{"before":null,"after":{_row(member, state)},'
+        f'"source":{{"connector":"postgresql","name":"s","ts_ms":{at},"snapshot":"false","db":"s",'
+        f'"sequence":"[\\"{lsn - 8}\\",\\"{lsn}\\"]","schema":"public","table":"people","txId":{offset},"lsn":{lsn}}},'
+        f'"op":"u","ts_ms":{at}}},"partition":0,"offset":{offset},"timestamp":{at}}}\n'
+    )
+
+
+def _row(member: int, state: int) -> str:
+    return f'{{"id":{member},"city":"{_CITIES[(member + state) % 6]}","mood":"{"xy"[state % 2]}"}}'

@@ -1,9 +1,11 @@
-"""What a warehouse costs as it grows: a first load into DuckDB, and one batch of changes onto ever longer histories.
+"""What a warehouse costs as it grows: small loads, a first load into DuckDB, one batch onto ever longer histories.
 
-The first load is one of 10 million messages, in a process of its own, of which the most memory that it held is told
-beside DuckDB's own limit. The batch of 10,000 comes onto 1, 10 and 30 million messages in PostgreSQL. These come
-in blocks of a million, which are ten states each of 100,000 members; the batch names members of all blocks, and a
-twentieth of its changes lie between others. How many rows it wrote is held against the rows that are others after it.
+Small loads come one after another into one DuckDB file, each of 200 messages of 20 new members: what a load costs
+whatever is in it. The first load is one of 10 million messages, in a process of its own, of which the most memory that
+it held is told beside DuckDB's own limit. The batch of 10,000 comes onto 1, 10 and 30 million messages in PostgreSQL.
+These come in blocks of a million, which are ten states each of 100,000 members; the batch names members of all blocks,
+and a twentieth of its changes lie between others. How many rows it wrote is held against the rows that are others after
+it.
 """
 
 from __future__ import annotations
@@ -45,6 +47,7 @@ _BESIDE_GIB = 1.0
 _WANTED = 100_000
 """Messages a second of a first load, with staging."""
 _LONGER = 1.5
+_SMALL_MEMBERS, _SMALL_LOADS, _WARM_LOADS = 20, 40, 5
 
 
 class Sizes(NamedTuple):
@@ -71,6 +74,7 @@ def cases(rounds: int, quick: bool) -> Iterator[Case]:
     """Yield the cases."""
     sizes = _SMALL if quick else _SIZES
     with tempfile.TemporaryDirectory() as place:
+        yield small_loads(Path(place))
         yield from first_load(Path(place), sizes)
     with tempfile.TemporaryDirectory() as place:
         yield from longer_histories(Path(place), sizes, min(rounds, 3))
@@ -113,6 +117,20 @@ def _written(path: Path, members: Sequence[int], numbers: Sequence[int], times: 
         "mood": pa.array(["xy"[number % 2] for number in numbers]),
     }
     return write_part(path, "person", [f'{{"id":{member}}}' for member in members], numbers, times, payload)
+
+
+def small_loads(folder: Path) -> Case:
+    """Measure loads of few messages into a DuckDB file."""
+    parts = [block(folder, _SMALL_MEMBERS, number) for number in range(_SMALL_LOADS)]
+    with DuckDb(folder / "small.duckdb") as target:
+        taken, began = [], time.process_time()
+        for number, part in enumerate(parts):
+            if number == _WARM_LOADS:
+                began = time.process_time()
+            taken.append(seconds(partial(ours, target, [part], f"small {number}")))
+        spent = (time.process_time() - began) / (_SMALL_LOADS - _WARM_LOADS)
+    note = f"{parts[0].rows} messages of {_SMALL_MEMBERS} members each, {spent * 1e3:.0f} ms of CPU time"
+    return figure("DuckDB, a small load", median(taken[_WARM_LOADS:]) * 1e3, unit="ms", target=None, note=note)
 
 
 def first_load(folder: Path, sizes: Sizes) -> Iterator[Case]:

@@ -189,16 +189,20 @@ class DuckDb:
             found = f"* REPLACE ({headed})" if headed else "*"
             query = f"INSERT INTO {name(table)} BY NAME SELECT {found} FROM read_parquet(?, union_by_name = true)"
             self.run(query, [list(paths)])
-        for column, type_ in columns:
-            if type_ in _BOUNDS:
-                self._make_infinite(table, column, type_)
+        self._make_infinite(table, {column: type_ for column, type_ in columns if type_ in _BOUNDS})
 
-    def _make_infinite(self, table: str, column: str, type_: str) -> None:
+    def _make_infinite(self, table: str, times: Mapping[str, str]) -> None:
         """Put infinite times in the place of those that stand for them; all others lie in the years 1 to 9999."""
-        c, (first, last) = name(column), (f"CAST('{bound}' AS {type_})" for bound in _BOUNDS[type_])
-        is_before = f"{c} = DATE '1970-01-01' + ({INFINITE_DATES[0]})" if type_ == "DATE" else f"{c} < {first}"
-        infinite = f"CASE WHEN {is_before} THEN CAST('-infinity' AS {type_}) ELSE CAST('infinity' AS {type_}) END"
-        self.run(f"UPDATE {name(table)} SET {c} = {infinite} WHERE {c} < {first} OR {c} > {last}")
+        made, beyond = [], []
+        for column, type_ in times.items():
+            c, (first, last) = name(column), (f"CAST('{bound}' AS {type_})" for bound in _BOUNDS[type_])
+            is_before = f"{c} = DATE '1970-01-01' + ({INFINITE_DATES[0]})" if type_ == "DATE" else f"{c} < {first}"
+            least, most = (f"CAST('{infinite}' AS {type_})" for infinite in ("-infinity", "infinity"))
+            is_beyond = f"{c} < {first} OR {c} > {last}"
+            beyond.append(is_beyond)
+            made.append(f"{c} = CASE WHEN {is_before} THEN {least} WHEN {is_beyond} THEN {most} ELSE {c} END")
+        if times:
+            self.run(f"UPDATE {name(table)} SET {', '.join(made)} WHERE {' OR '.join(beyond)}")
 
 
 def connected(path: Path, *, is_read_only: bool = False, wait: float = 0.0) -> duckdb.DuckDBPyConnection:

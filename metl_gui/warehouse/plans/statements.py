@@ -30,7 +30,8 @@ class Step(msgspec.Struct, frozen=True):
         table: the table that it changes; empty for one of the load's own.
         does: what becomes of the rows that it counts.
         made: what its rows go into, where a later step needs to know whether there are any.
-        needs: what such a step made; where that was nothing, this one changes nothing and is left out.
+        needs: what such a step made; where that was nothing, this one is left out, or does what is said next.
+        otherwise: the statement that does the same where that was nothing; empty where it would change nothing.
         near: columns of the query of an insert: rows that are equal in them are read together later, and are to lie
             near each other where a database keeps rows in order of arrival.
         is_changed: rows of the table that it makes are changed later, few columns of each; a database that writes a
@@ -43,8 +44,13 @@ class Step(msgspec.Struct, frozen=True):
     does: Does = "prepare"
     made: str = ""
     needs: str = ""
+    otherwise: str = ""
     near: tuple[str, ...] = ()
     is_changed: bool = False
+
+    def without_needed(self) -> Step | None:
+        """Return what is done where what it needs was made of nothing; ``None`` where nothing is to be done."""
+        return msgspec.structs.replace(self, statement=self.otherwise) if self.otherwise else None
 
     def sql(self, dialect: str) -> str:
         """Return its text in the dialect of a database."""
@@ -143,24 +149,32 @@ def differ(columns: Sequence[str], one: str, other: str) -> str:
     return " OR ".join(f"{name(one, column)} IS DISTINCT FROM {name(other, column)}" for column in columns) or "FALSE"
 
 
-def temporary(table: str, query: str, title: str, needs: str = "") -> Step:
+def temporary(table: str, query: str, title: str, needs: str = "", otherwise: str = "") -> Step:
     """Return the step that keeps the rows of a query for the steps that follow.
 
     Args:
         table: its name.
         query: for the rows.
         title: as of the step.
-        needs: as of the step; only for a table that no step reads but those which need it.
+        needs: as of the step; without ``otherwise`` only for a table that no step reads but those which need it.
+        otherwise: the query for the rows where what it needs was made of nothing.
     """
-    return Step(title, f"CREATE OR REPLACE TEMPORARY TABLE {name(table)} AS {query}", made=table, needs=needs)
+    return _kept("TABLE", table, query, title, needs, otherwise, made=table)
 
 
-def viewed(table: str, query: str, title: str) -> Step:
+def viewed(table: str, query: str, title: str, needs: str = "", otherwise: str = "") -> Step:
     """Return the step that lets those that follow read the rows of a query, which nobody needs the number of.
 
     Args:
         table: its name, which is never that of a table of ``temporary``.
         query: for the rows; what it reads stays as it is while somebody reads them.
         title: as of the step.
+        needs: as of the step, with ``otherwise`` alone: who reads the rows has to find some.
+        otherwise: as of ``temporary``.
     """
-    return Step(title, f"CREATE OR REPLACE TEMPORARY VIEW {name(table)} AS {query}")
+    return _kept("VIEW", table, query, title, needs, otherwise)
+
+
+def _kept(what: str, table: str, query: str, title: str, needs: str, otherwise: str, made: str = "") -> Step:
+    create = f"CREATE OR REPLACE TEMPORARY {what} {name(table)} AS "
+    return Step(title, create + query, made=made, needs=needs, otherwise=otherwise and create + otherwise)

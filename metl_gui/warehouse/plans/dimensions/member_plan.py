@@ -203,13 +203,16 @@ def segment_plan(shape: MemberShape, uses: Sequence[str]) -> Iterator[Step]:
     k, owned = names(keys), name(tables.owned)
     values = "".join(f", {name(c)}" for c in uses)
     in_shared = f"({k}) IN (SELECT {k} FROM {name(tables.shared)})"
+    alone = f'SELECT {k}, "_from", "_to", {OPENED_BY} AS "_opened"{values} FROM {owned}'
     yield viewed(
         tables.uncut,
         f"""
-        SELECT {k}, "_from", "_to", {OPENED_BY} AS "_opened"{values} FROM {owned} WHERE NOT {in_shared}
+        {alone} WHERE NOT {in_shared}
         UNION ALL
         {_shared_segments(shape, uses, in_shared)}""",
         f"Lay out the times of {shape.table}",
+        needs=tables.shared,
+        otherwise=alone,
     )
 
 
@@ -282,21 +285,14 @@ def latest_plan(shape: MemberShape, uses: Sequence[str]) -> Iterator[Step]:
     """
     tables, keys = MemberTables(shape.table), keys_of(shape)
     k, owned = names(keys), name(tables.owned)
-    values = "".join(f", {name(c)}" for c in uses)
     in_shared = f"({k}) IN (SELECT {k} FROM {name(tables.shared)})"
-    ends_row = f'"_is_last" AND NOT {in_shared}'
     life = f'PARTITION BY {k}, {ROW}, "_life" ORDER BY "_order", "_rank"'
     differs, since = changes(uses, life, "_committed")
     values_of = "".join(resolved(shape, column, "s", "s") for column in uses)
     yield temporary(
         tables.latest,
         f"""
-        SELECT {k}, TRUE AS "_lives", "_committed", "_began"{values} FROM {owned} WHERE {ends_row}
-        UNION ALL
-        SELECT {k}, FALSE, "_committed", "_began"{values}
-        FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY {k} ORDER BY "_order" DESC, "_rank" DESC) AS "_place"
-              FROM {owned} WHERE NOT {in_shared} AND ({k}) NOT IN (SELECT {k} FROM {owned} WHERE {ends_row})) AS o
-        WHERE "_place" = 1
+        {_latest_alone(shape, uses, f" AND NOT {in_shared}")}
         UNION ALL
         SELECT {k}, BOOL_OR(s."_is_last" AND {leads(shape, "s")}), MAX(s."_committed"), MIN(s."_began"){values_of}
         FROM (SELECT *, BOOL_OR("_is_last") OVER (PARTITION BY {k}) AS "_any"
@@ -307,4 +303,19 @@ def latest_plan(shape: MemberShape, uses: Sequence[str]) -> Iterator[Step]:
         WHERE s."_is_last" OR NOT s."_any"
         GROUP BY {k}""",
         f"Find the last values of {shape.table}",
+        needs=tables.shared,
+        otherwise=_latest_alone(shape, uses),
     )
+
+
+def _latest_alone(shape: MemberShape, uses: Sequence[str], among: str = "") -> str:
+    """Return the query for the last values of keys that one row alone has; ``among`` leaves out the others."""
+    k, owned = names(keys_of(shape)), name(MemberTables(shape.table).owned)
+    values = "".join(f", {name(c)}" for c in uses)
+    return f"""
+        SELECT {k}, TRUE AS "_lives", "_committed", "_began"{values} FROM {owned} WHERE "_is_last"{among}
+        UNION ALL
+        SELECT {k}, FALSE, "_committed", "_began"{values}
+        FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY {k} ORDER BY "_order" DESC, "_rank" DESC) AS "_place"
+              FROM {owned} WHERE ({k}) NOT IN (SELECT {k} FROM {owned} WHERE "_is_last"){among}) AS o
+        WHERE "_place" = 1"""

@@ -98,13 +98,15 @@ def moment_plan(shape: FactShape) -> Iterator[Step]:
     k, values = names(keys), "".join(f", o.{name(c)}" for c in shape.uses)
     in_shared = f"({names(keys, 'e')}) IN (SELECT {k} FROM {name(tables.shared)})"
     same = joined([*keys, *_MESSAGE], "e", "o")
-    moments = f"""
+    alone = f"""
         SELECT {names(keys, "e")}, NOT e."_ended" AS "_lives", e."_posted", e."_number", o."_committed", o."_began"
           {values}
-        FROM {name(f"_events_{shape.table}")} AS e JOIN {name(tables.owned)} AS o ON {same} WHERE NOT {in_shared}
+        FROM {name(f"_events_{shape.table}")} AS e JOIN {name(tables.owned)} AS o ON {same}"""
+    moments = f"""{alone} WHERE NOT {in_shared}
         UNION ALL
         {_shared_moments(shape, in_shared)}"""
-    yield temporary(moments_table(shape.table), moments, f"Find what {shape.table} was at each time")
+    title = f"Find what {shape.table} was at each time"
+    yield temporary(moments_table(shape.table), moments, title, needs=tables.shared, otherwise=alone)
 
 
 def _events(shape: FactShape) -> str:

@@ -339,27 +339,44 @@ def carried_query(entity: str) -> str:
     return f"SELECT schema, absent FROM {messages} WHERE op IN ('r', 'c', 'u') GROUP BY schema, absent"
 
 
-def contents_query(entity: str, *, are_once: bool, may_be_void: bool) -> str:
+def truncated_query(entity: str) -> str:
+    """Return the query whether the history has truncates, few of which stand beside many messages."""
+    return f"SELECT EXISTS ({_truncates(entity)})"
+
+
+def _truncates(entity: str) -> str:
+    return f"SELECT 1 FROM {name(history_table(entity))} AS h WHERE h.op = 't'"
+
+
+def contents_query(entity: str, *, are_once: bool, may_be_void: bool, is_truncated: bool) -> str:
     """Return the query whose row says what the messages of touched rows have in them, in the order of ``Contents``.
 
     Args:
         entity: its name.
         are_once: each identity is known to be in the history once.
         may_be_void: messages of touched rows may no longer count.
+        is_truncated: the history has truncates, which are of all rows.
     """
-    table, messages = name(history_table(entity)), name(StateTables(entity).messages)
-    truncated = f"SELECT 1 FROM {table} AS h WHERE h.op = 't'"
+    messages, truncates = name(StateTables(entity).messages), _truncates(entity)
     doubled = f"SELECT 1 FROM {messages} GROUP BY {names(['_n', 'op', 'order_key'])} HAVING COUNT(*) > 1"
-    doubled_truncate = f"{truncated} GROUP BY h.schema, h.order_key HAVING COUNT(*) > 1"
-    void = f"EXISTS (SELECT 1 FROM {messages} AS h WHERE {is_void('h')})" if may_be_void else "FALSE"
+    has_repeats = [] if are_once else [doubled]
+    has_void = [f"SELECT 1 FROM {messages} AS h WHERE {is_void('h')}"] if may_be_void else []
+    if is_truncated:
+        has_void.append(f"{truncates} AND {is_void('h')}")
+        if not are_once:
+            has_repeats.append(f"{truncates} GROUP BY h.schema, h.order_key HAVING COUNT(*) > 1")
     found = (
-        "FALSE" if are_once else f"EXISTS ({doubled}) OR EXISTS ({doubled_truncate})",
-        f"{void} OR EXISTS ({truncated} AND {is_void('h')})",
+        _any_exists(has_repeats),
+        _any_exists(has_void),
         f"EXISTS (SELECT 1 FROM {messages} WHERE old_key IS NOT NULL)",
         f"EXISTS (SELECT 1 FROM {messages} WHERE op = 'd')",
-        f"EXISTS ({truncated})",
+        str(is_truncated).upper(),
     )
     return f"SELECT {', '.join(found)}"
+
+
+def _any_exists(queries: Sequence[str]) -> str:
+    return " OR ".join(f"EXISTS ({query})" for query in queries) or "FALSE"
 
 
 def lacking_columns(columns: Sequence[str], carried: Sequence[tuple[str, Sequence[str]]]) -> tuple[str, ...]:

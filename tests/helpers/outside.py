@@ -33,9 +33,10 @@ def python_with(*requirements: str) -> Path:
         fcntl.flock(lock, fcntl.LOCK_EX)  # tests of several processes may want it at once
         if not done.exists():
             shutil.rmtree(place, ignore_errors=True)
-            venv.create(place, with_pip=True)
-            python = place / "bin" / "python"
-            subprocess.run([python, "-m", "pip", "install", "--quiet", *requirements], check=True, timeout=600)
+            # Our pip brings the packages, so that none is installed for each; of a package few modules are ever loaded.
+            venv.create(place, with_pip=False)
+            pip: list[str | Path] = [sys.executable, "-m", "pip", "--python", place / "bin" / "python"]
+            subprocess.run([*pip, "install", "--quiet", "--no-compile", *requirements], check=True, timeout=600)
             done.touch()
     return place / "bin" / "python"
 

@@ -27,80 +27,33 @@ def median_of(values: Floats) -> float:
     return float(parted[low] + parted[middle]) / 2.0
 
 
-class Spans(Protocol):
-    """Where the items of a level lie: ``ItemSpans``, or ``Runs`` of attributes.
+class _OfMany(Protocol):
+    """What places of many items answer."""
 
-    Order: along the axis; positions of one item follow those of the item before. Units: places are attribute units.
-    """
+    def begins(self, items: range) -> Floats: ...
 
-    def __len__(self) -> int: ...
+    def ends(self, items: range) -> Floats: ...
 
-    @property
-    def median_length(self) -> float:
-        """Length in units of the item in the middle, 0 without items."""
-        ...
-
-    def begins(self, items: range) -> Floats:
-        """Where items begin."""
-        ...
-
-    def ends(self, items: range) -> Floats:
-        """Where items end."""
-        ...
-
-    def first(self, item: int) -> int:
-        """The first attribute position of an item."""
-        ...
-
-    def last(self, item: int) -> int:
-        """The attribute position behind an item."""
-        ...
-
-    def items_of(self, positions: Ints) -> Ints:
-        """Return the items that hold attribute positions."""
-        ...
-
-    def within(self, low: float, high: float) -> range:
-        """Return the items that touch a stretch of the axis."""
-        ...
-
-    def at(self, place: float) -> int | None:
-        """Return the item at a place, ``None`` in a gap or outside."""
-        ...
-
-    def begin(self, item: int) -> float:
-        """Where one item begins."""
-        ...
-
-    def end(self, item: int) -> float:
-        """Where one item ends."""
-        ...
-
-    def stretch(self, item: int) -> tuple[float, float]:
-        """Where one item begins and ends."""
-        ...
-
-    def item_of(self, position: int) -> int:
-        """Return the item that holds an attribute position."""
-        ...
+    def items_of(self, positions: Ints) -> Ints: ...
 
 
 class _OfOne(Value, eq=False):
     """What is asked of one item, answered by what many are asked for."""
 
-    def begin(self: Spans, item: int) -> float:
+    def begin(self: _OfMany, item: int) -> float:
         """Where one item begins."""
         return float(self.begins(range(item, item + 1))[0])
 
-    def end(self: Spans, item: int) -> float:
+    def end(self: _OfMany, item: int) -> float:
         """Where one item ends."""
         return float(self.ends(range(item, item + 1))[0])
 
-    def stretch(self: Spans, item: int) -> tuple[float, float]:
+    def stretch(self: _OfMany, item: int) -> tuple[float, float]:
         """Where one item begins and ends."""
-        return self.begin(item), self.end(item)
+        one = range(item, item + 1)
+        return float(self.begins(one)[0]), float(self.ends(one)[0])
 
-    def item_of(self: Spans, position: int) -> int:
+    def item_of(self: _OfMany, position: int) -> int:
         """Return the item that holds an attribute position."""
         return int(self.items_of(np.array([position], np.int64))[0])
 
@@ -229,3 +182,10 @@ class Runs(_OfOne, eq=False):
         if run < 0:
             return 0
         return min(int(self.bounds[run]) + int(place - self.starts[run] + _ROUNDING), int(self.bounds[run + 1]))
+
+
+Spans: TypeAlias = ItemSpans | Runs
+"""Where the items of a level lie.
+
+Order: along the axis; positions of one item follow those of the item before. Units: places are attribute units.
+"""

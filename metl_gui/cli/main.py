@@ -86,9 +86,9 @@ def build_parser() -> argparse.ArgumentParser:
         schemas,
         states,
         todo,
-        warehouse,
     )
     from metl_gui.cli.commands import Commands, Parser, common_options
+    from metl_gui.cli.warehouse import commands as warehouse
 
     registrations = (
         environment.register_doctor,

@@ -22,8 +22,8 @@ from metl_gui.cli.commands import (
     seconds,
     wrong_usage,
 )
-from metl_gui.cli.followed_loads import add_policy, followed, keeps_session, refuse_policy
 from metl_gui.cli.output import Output
+from metl_gui.cli.warehouse.followed_loads import add_policy, followed, keeps_session, refuse_policy
 from metl_gui.core.counted import number_of
 from metl_gui.core.runs.limits import LIMIT_BYTES
 from metl_gui.errors import BugError

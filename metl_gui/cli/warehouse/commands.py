@@ -7,10 +7,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from metl_gui.cli import warehouse_inputs
 from metl_gui.cli.commands import CANCELLED, DONE, FOUND, Commands, Run, common_options, wrong_usage
-from metl_gui.cli.followed_loads import add_policy, followed, refuse_policy
 from metl_gui.cli.output import Output
+from metl_gui.cli.warehouse import inputs
+from metl_gui.cli.warehouse.followed_loads import add_policy, followed, refuse_policy
 from metl_gui.core.counted import number_of
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def register(commands: Commands) -> None:
         parser.add_argument("--model", default="", metavar="NAME", help="which model, where a project has several")
 
 
-def _add_model_actions(add: warehouse_inputs.NewAction) -> tuple[argparse.ArgumentParser, ...]:
+def _add_model_actions(add: inputs.NewAction) -> tuple[argparse.ArgumentParser, ...]:
     """Add what is done with models, and return the parsers of what is done with one that is there."""
     bring = add("import", run_import, "read a model from a YAML file, in place of the one of its name")
     bring.add_argument("file", metavar="FILE", type=Path, help="the model")
@@ -76,7 +76,7 @@ def _add_model_actions(add: warehouse_inputs.NewAction) -> tuple[argparse.Argume
     return write, docs, propose, show, check, change, take, drop, remove, plan
 
 
-def _add_target_actions(add: warehouse_inputs.NewAction) -> tuple[argparse.ArgumentParser, ...]:
+def _add_target_actions(add: inputs.NewAction) -> tuple[argparse.ArgumentParser, ...]:
     """Add what is done with targets, and return the parsers."""
     load = add("load", run_load, "load canonical messages that exist; ends with 3 where a test breaks")
     load.add_argument("--dry-run", action="store_true", help=_DRY_RUN)
@@ -105,7 +105,7 @@ def _add_target_actions(add: warehouse_inputs.NewAction) -> tuple[argparse.Argum
         parser.add_argument(
             "--swap", action="store_true", help="write a copy of a DuckDB file beside it, and exchange the two"
         )
-    of_one_mode = (load, rebuild, audit, close, *warehouse_inputs.register(add))
+    of_one_mode = (load, rebuild, audit, close, *inputs.register(add))
     for parser in (*of_one_mode, ask, status, why):
         parser.add_argument("--target", required=True, metavar="T", help=_TARGET_HELP)
     for parser in of_one_mode:

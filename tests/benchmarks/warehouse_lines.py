@@ -123,24 +123,30 @@ def _write(folder: Path, members: int, line: Callable[[int, int, int], str]) -> 
 
 
 def _message(member: int, state: int, offset: int) -> str:
-    at, lsn = _START_MS + state * _HOUR_MS, (offset + 1) * 8
+    at = _START_MS + state * _HOUR_MS
     return (
         f'{{"entity":"person","version":"1","state":1,"op":"u","key":{{"id":{member}}},"ts_ms":{at},'
         f'"source":{{"schema":"s.people","version":"1","position":"s.people/0/{offset}",'
-        f'"origin":{{"sequence":"[\\"{lsn - 8}\\",\\"{lsn}\\"]","lsn":{lsn}}},"committed_at_ms":{at},"snapshot":false,'
+        f'"origin":{{{_order(offset)}}},"committed_at_ms":{at},"snapshot":false,'
         f'"old_key":null,"publication":null}},"payload":{_row(member, state)}}}\n'
     )
 
 
 def _record(member: int, state: int, offset: int) -> str:
-    at, lsn = _START_MS + state * _HOUR_MS, (offset + 1) * 8
+    at = _START_MS + state * _HOUR_MS
     return (
         f'{{"topic":"s.people","key":{{"id":{member}}},"value":{{"before":null,"after":{_row(member, state)},'
         f'"source":{{"connector":"postgresql","name":"s","ts_ms":{at},"snapshot":"false","db":"s",'
-        f'"sequence":"[\\"{lsn - 8}\\",\\"{lsn}\\"]","schema":"public","table":"people","txId":{offset},"lsn":{lsn}}},'
+        f'"schema":"public","table":"people","txId":{offset},{_order(offset)}}},'
         f'"op":"u","ts_ms":{at}}},"partition":0,"offset":{offset},"timestamp":{at}}}\n'
     )
 
 
 def _row(member: int, state: int) -> str:
     return f'{{"id":{member},"city":"{_CITIES[(member + state) % 6]}","mood":"{"xy"[state % 2]}"}}'
+
+
+def _order(offset: int) -> str:
+    """Return what says where in PostgreSQL's log a change lies."""
+    lsn = (offset + 1) * 8
+    return f'"sequence":"[\\"{lsn - 8}\\",\\"{lsn}\\"]","lsn":{lsn}'

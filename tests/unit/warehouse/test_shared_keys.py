@@ -46,9 +46,8 @@ def test_postings_of_rows_of_one_key_are_put_together_where_there_are_any(
 ) -> None:
     fact = visit_fact(on_correction="reverse", on_delete="reverse")
     warehouse = Warehouse(new_target, tmp_path, fact=fact)
-    assert (
-        asked_of_shared_keys(warehouse, [person(1, "a", "1", 1, "Kiel")], [visit(2, "a", "1", 1, 10)], "one") == set()
-    )
+    asked = asked_of_shared_keys(warehouse, [person(1, "a", "1", 1, "Kiel")], [visit(2, "a", "1", 1, 10)], "one")
+    assert asked == set()
     asked = asked_of_shared_keys(warehouse, [person(3, "a", "2", 2, "Bonn")], [visit(4, "b", "9", 1, 20)], "two")
     assert asked == {"Find what visit was at each time"}
     assert sorted(int(fee) for (fee,) in warehouse.target.rows("SELECT fee FROM visit")) == [-10, 10, 20]

@@ -23,24 +23,27 @@ class AlikeMessages(Value, eq=False):
 
     Args:
         layout: of all of them.
-        rows: which messages of the batch.
-        begins: where each begins in the text.
-        ends: how many letters its values have up to each, 0 first.
+        rows: which messages of the batch, in its order.
+        ends: where in the text each message begins, and where each of its values would end if there were no fixed text.
 
-    Shape: ``rows`` and ``begins`` (messages,); ``ends`` (values + 1, messages).
+    Shape: ``rows`` (messages,); ``ends`` (values + 1, messages).
     """
 
     layout: Layout
     rows: Places
-    begins: Places
     ends: Places
 
-    def span(self, field: Field) -> tuple[Places, Places]:
-        """Return where a member of each message begins and ends in the text of the batch."""
-        return self._at(field.start), self._at(field.stop)
+    def span(self, field: Field, into: tuple[Places | None, Places | None] = (None, None)) -> tuple[Places, Places]:
+        """Return where a member of each message begins and ends in the text of the batch.
 
-    def _at(self, place: Place) -> Places:
-        found: Places = self.begins + place.letters + self.ends[place.values]
+        Args:
+            field: the member.
+            into: arrays that are filled in, instead of new ones.
+        """
+        return self._at(field.start, into[0]), self._at(field.stop, into[1])
+
+    def _at(self, place: Place, into: Places | None) -> Places:
+        found: Places = np.add(self.ends[place.values], place.letters, out=into)
         return found
 
 
@@ -51,7 +54,7 @@ def alike_messages(batch: MappedBatch) -> Iterator[AlikeMessages]:
     if batch.layouts[0] == batch.layouts[-1] and (batch.layouts == batch.layouts[0]).all():
         layout = batch.layout(int(batch.layouts[0]))
         lengths = batch.lengths.reshape(len(batch), len(layout.order)).T
-        yield AlikeMessages(layout, np.arange(len(batch)), batch.starts, _ends(lengths))
+        yield AlikeMessages(layout, np.arange(len(batch)), _ends(batch.starts, lengths))
         return
     numbers, which = np.unique(batch.layouts, return_inverse=True)
     layouts = [batch.layout(number) for number in numbers.tolist()]
@@ -62,16 +65,16 @@ def alike_messages(batch: MappedBatch) -> Iterator[AlikeMessages]:
     for layout, start, stop in zip(layouts, [0, *stops], stops, strict=False):
         rows = order[start:stop]
         lengths = batch.lengths[np.arange(len(layout.order))[:, None] + firsts[rows]]
-        yield AlikeMessages(layout, rows, batch.starts[rows], _ends(lengths))
+        yield AlikeMessages(layout, rows, _ends(batch.starts[rows], lengths))
 
 
-def _ends(lengths: NDArray[np.int32]) -> Places:
-    """Return how many letters values have up to each, 0 first."""
-    ends = np.zeros((len(lengths) + 1, lengths.shape[1]), np.int64)
-    ends[1:] = lengths
+def _ends(begins: Places, lengths: NDArray[np.int32]) -> Places:
+    """Return what ``AlikeMessages.ends`` says of messages."""
+    ends = np.empty((len(lengths) + 1, len(begins)), np.int64)
+    ends[0] = begins
     # numpy's own sum over rows that lie apart takes several times as long.
-    for row in range(2, len(ends)):
-        ends[row] += ends[row - 1]
+    for row, some in enumerate(lengths):
+        np.add(ends[row], some, out=ends[row + 1])
     return ends
 
 

@@ -1,10 +1,11 @@
-"""Values of one column as places in the text of a batch, and the common ones of them as arrays.
+"""Values of columns as places in the text of a batch, and the common ones of them as arrays.
 
 What is taken here is taken exactly as ``readers`` would; everything else is marked as left and goes to them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import ModuleType
 from typing import Any, NamedTuple, TypeAlias
 
@@ -12,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from metl_gui.engine.sinks.value_forms import DECIMAL, TRUTH, WHOLE, Form
 from metl_gui.values import Value
 
 Array: TypeAlias = "pa.Array[Any]"
@@ -29,103 +31,106 @@ class Taken(NamedTuple):
     left: NDArray[np.bool_] | None
 
 
-class Cells(Value):
-    """Values of one column.
+class Cells(Value, eq=False):
+    """Values of some columns.
 
     Args:
-        machine: the module ``column_values``; ``None`` where there is none, and nothing is taken.
         text: the batch.
-        starts, stops: of each value; one that is missing has length 0.
+        places: where each value begins and ends; one that is missing has length 0.
+
+    Shape: ``places`` (2, columns, rows).
     """
 
-    machine: ModuleType | None
     text: NDArray[np.uint8]
-    starts: NDArray[np.int64]
-    stops: NDArray[np.int64]
+    places: NDArray[np.int64]
 
-    def of(self, rows: NDArray[np.int64]) -> Cells:
-        """Return the values of some rows."""
-        return Cells(self.machine, self.text, self.starts[rows], self.stops[rows])
+    def of(self, column: int, rows: NDArray[np.int64]) -> Cells:
+        """Return some values of one column."""
+        return Cells(self.text, np.ascontiguousarray(self.places[:, column : column + 1, rows]))
 
-    def values(self) -> list[bytes]:
-        """Return the values one by one."""
+    def values(self, column: int, rows: NDArray[np.int64]) -> list[bytes]:
+        """Return some values of one column one by one."""
         text = self.text.data
-        ends = zip(self.starts.tolist(), self.stops.tolist(), strict=True)
-        return [bytes(text[start:stop]) or b"null" for start, stop in ends]
+        starts, stops = self.places[:, column, rows].tolist()
+        return [bytes(text[start:stop]) or b"null" for start, stop in zip(starts, stops, strict=True)]
 
-    def json(self) -> Taken:
-        """Return values as they stand."""
-        return self._gathered(self._code.JSON)
-
-    def texts(self) -> Taken:
-        """Return texts without escapes."""
-        return self._gathered(self._code.TEXT)
-
-    def digits(self) -> Taken:
-        """Return numbers as they are written."""
-        return self._gathered(self._code.DIGITS)
-
-    def fractions(self) -> Taken:
-        """Return numbers as they are written that binary floating point of 64 bits surely holds."""
-        return self._gathered(self._code.DOUBLE)
-
-    def short_fractions(self) -> Taken:
-        """Return numbers as they are written that binary floating point of 32 bits surely holds."""
-        return self._gathered(self._code.FLOAT)
-
-    def _gathered(self, form: int) -> Taken:
-        rows = len(self.starts)
-        room = int((self.stops - self.starts).sum())
-        offsets, target = np.empty(rows + 1, np.int32), self._code.room_for(room)
-        self._code.allow_text(self.text, target)
-        present, left = self._masks()
-        lefts = self._code.gather(self.text, self.starts, self.stops, form, target, offsets, present, left)
-        buffers = [_mask(present), _buffer(offsets), _buffer(target)]
-        found: Array = pa.Array.from_buffers(pa.string(), rows, buffers)
-        return Taken(found, left if lefts else None)
-
-    def whole(self) -> Taken:
-        """Return whole numbers of 64 bits."""
-        values = np.zeros(len(self.starts), np.int64)
-        present, left = self._masks()
-        self._code.allow_text(self.text, values)
-        lefts = self._code.read_whole(self.text, self.starts, self.stops, values, present, left)
-        return Taken(pa.array(values, pa.int64(), mask=~present), left if lefts else None)
-
-    def truths(self) -> Taken:
-        """Return true and false."""
-        values = np.zeros(len(self.starts), np.bool_)
-        present, left = self._masks()
-        lefts = self._code.read_truths(self.text, self.starts, self.stops, values, present, left)
-        return Taken(pa.array(values, pa.bool_(), mask=~present), left if lefts else None)
-
-    def decimals(self, type_: pa.Decimal128Type[Any, Any], *, takes_bytes: bool) -> Taken:
-        """Return decimals.
+    def taken(self, machine: ModuleType, asked: Sequence[tuple[int, Form]]) -> list[Taken]:
+        """Return the common values of columns.
 
         Args:
-            type_: of the column.
-            takes_bytes: texts are bytes in base64 that count in the scale of the column.
+            machine: the module ``column_values``.
+            asked: columns and what is made of each.
         """
-        values = np.zeros((len(self.starts), 2), np.int64)
-        present, left = self._masks()
-        lefts = self._code.read_decimals(
-            self.text, self.starts, self.stops, type_.scale, takes_bytes, values, present, left
+        return _Reading(self, asked, machine).taken()
+
+
+class _Reading:
+    """Columns while they are read: their arguments of ``column_values.read_columns``.
+
+    Args:
+        cells: the values.
+        asked: columns and what is made of each.
+        machine: the module ``column_values``.
+    """
+
+    def __init__(self, cells: Cells, asked: Sequence[tuple[int, Form]], machine: ModuleType) -> None:
+        self.cells, self.machine = cells, machine
+        self.forms = [form for _, form in asked]
+        rows = self.rows = cells.places.shape[2]
+        places = {"numbers": 0, "truths": 0, "texts": 0}
+        jobs, gathered = [], []
+        for column, form in asked:
+            kind = "truths" if form.kind == TRUTH else "numbers" if form.kind in {WHOLE, DECIMAL} else "texts"
+            jobs.append((form.kind, form.scale, form.has_texts, column, places[kind]))
+            places[kind] += 2 if form.kind == DECIMAL else 1
+            if kind == "texts":
+                gathered.append(column)
+        self.jobs = np.array(jobs, np.int64).reshape(-1, 5)
+        self.masks = np.empty((2, len(asked), rows), np.bool_)
+        self.numbers = np.empty(places["numbers"] * rows, np.int64)
+        self.truths = np.empty(places["truths"] * rows, np.bool_)
+        self.offsets = np.empty((places["texts"], rows + 1), np.int32)
+        self.offsets[:, 0] = 0
+        starts, stops = cells.places.sum(axis=2)
+        # What is copied a vector at a time may reach so far behind its end.
+        sizes = (stops - starts)[gathered] + machine.PADDING
+        self.begins = np.cumsum(sizes) - sizes
+        self.target = np.empty(int(sizes.sum()), np.uint8)
+
+    def taken(self) -> list[Taken]:
+        """Read the values."""
+        text = self.cells.text
+        addresses = np.array([text.ctypes.data, *(self.begins + self.target.ctypes.data)], np.int64)
+        self.machine.allow_text(text, self.target)
+        lefts = self.machine.read_columns(
+            addresses,
+            self.cells.places,
+            self.jobs,
+            self.offsets,
+            self.numbers,
+            self.truths,
+            self.masks,
+            np.zeros(1, np.int64),
         )
-        found: Array = pa.Array.from_buffers(type_, len(values), [_mask(present), _buffer(values)])
-        return Taken(found, left if lefts else None)
+        present, left = self.masks
+        is_whole = np.atleast_1d(present.all(axis=1))
+        is_left = np.atleast_1d(left.any(axis=1)) if lefts else np.zeros(len(left), np.bool_)
+        masks = np.packbits(present, axis=1, bitorder="little")
+        found = []
+        for job, (form, slot) in enumerate(zip(self.forms, self.jobs[:, 4].tolist(), strict=True)):
+            buffers = [None if is_whole[job] else _buffer(masks[job]), *self._buffers(form.kind, slot)]
+            array: Array = pa.Array.from_buffers(form.type, self.rows, buffers)
+            found.append(Taken(array, left[job] if is_left[job] else None))
+        return found
 
-    @property
-    def _code(self) -> ModuleType:
-        if self.machine is None:
-            raise ValueError("no machine code takes values here")
-        return self.machine
-
-    def _masks(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        return np.zeros(len(self.starts), np.bool_), np.zeros(len(self.starts), np.bool_)
-
-
-def _mask(present: NDArray[np.bool_]) -> pa.Buffer | None:
-    return None if present.all() else _buffer(np.packbits(present, bitorder="little"))
+    def _buffers(self, kind: int, slot: int) -> list[pa.Buffer]:
+        first, rows = slot * self.rows, self.rows
+        if kind in {WHOLE, DECIMAL}:
+            return [_buffer(self.numbers[first : first + (2 if kind == DECIMAL else 1) * rows])]
+        if kind == TRUTH:
+            return [_buffer(np.packbits(self.truths[first : first + rows], bitorder="little"))]
+        begin, size = int(self.begins[slot]), int(self.offsets[slot, -1])
+        return [_buffer(self.offsets[slot]), _buffer(self.target[begin : begin + size])]
 
 
 def _buffer(array: Any) -> pa.Buffer:

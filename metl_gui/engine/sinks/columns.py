@@ -100,18 +100,12 @@ def digits_column(plan: ColumnPlan, stored: pa.DataType, sources: tuple[SourceTy
     """
     if not (pa.types.is_floating(stored) or isinstance(stored, pa.Decimal128Type)):
         return None
-    # A text of the scale of the column has all its digits there.
     own = stored.scale if isinstance(stored, pa.Decimal128Type) else None
 
     def reader_of(source: SourceType) -> Reader:
-        scale = source.scale if source.logical == DECIMAL else None
-        return BARE_DIGITS if scale == own else readers.digits(scale)
+        return readers.written_digits(own, source.scale if source.logical == DECIMAL else None)
 
     return column_of(plan, sources, pa.string(), "numbers", reader_of)
-
-
-BARE_DIGITS = readers.digits(None)
-"""Reads numbers as they are written; texts are none."""
 
 
 def _stored(plan: ColumnPlan) -> tuple[pa.DataType, str]:

@@ -22,7 +22,9 @@ MAKING_ROWS = 250_000
 @cache
 def stamp() -> str:
     """Return what tells one source of the machine code from another."""
-    return hashlib.sha256(resources.files(__package__).joinpath("column_values.py").read_bytes()).hexdigest()[:20]
+    folder = resources.files(__package__)
+    parts = (folder.joinpath(f"{name}.py").read_bytes() for name in ("column_values", "value_forms"))
+    return hashlib.sha256(b"".join(parts)).hexdigest()[:20]
 
 
 def column_code(worth_rows: int = WORTH_ROWS, making_rows: int = MAKING_ROWS) -> MachineCode[ModuleType]:

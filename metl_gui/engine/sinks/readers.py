@@ -2,8 +2,8 @@
 
 Every reader takes a JSON array as text, in which null and nothing else stands for no value, and raises ``ValueError``
 or ``OverflowError`` when one of the values does not fit. Where there is machine code, a reader first takes the common
-values as ``Cells``; the array has only those that are left. It decides on each value by itself, so both ways give the
-same. Source of the forms: docs/reference/cdc.md, "Types".
+values in a *form*, see ``value_forms``; the array has only those that are left. It decides on each value by itself, so
+both ways give the same. Source of the forms: docs/reference/cdc.md, "Types".
 """
 
 from __future__ import annotations
@@ -21,13 +21,26 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import Raw
 
-from metl_gui.engine.sinks.cells import Cells, Taken
 from metl_gui.engine.sinks.local_times import LocalTimeError, check_zone, instants
+from metl_gui.engine.sinks.value_forms import (
+    AS_DIGITS,
+    AS_JSON,
+    AS_TEXT,
+    DECIMAL,
+    DIGITS,
+    NO_SCALE,
+    OTHER_DIGITS,
+    SURE_DOUBLES,
+    SURE_FLOATS,
+    TRUTHS,
+    WHOLE_NUMBERS,
+    Form,
+)
 from metl_gui.values import Value
 
 Array: TypeAlias = "pa.Array[Any]"
 _Every: TypeAlias = Callable[[bytes], Array]
-_Common: TypeAlias = Callable[[Cells], Taken]
+_Change: TypeAlias = Callable[[Array], Array]
 _Special: TypeAlias = Literal["NaN", "Infinity", "-Infinity"]
 _raws = msgspec.json.Decoder(list[Raw]).decode
 _texts = msgspec.json.Decoder(list[str | None]).decode
@@ -53,27 +66,25 @@ class Reader(Value, eq=False):
 
     Args:
         every: reads a JSON array.
-        common: takes the common values; may raise as ``every`` does, then nothing is taken. ``None`` takes none.
+        form: the common values; ``None`` where none are taken.
+        change: makes what ``every`` does of those; may raise as that does, then nothing is taken.
     """
 
     every: _Every
-    common: _Common | None = None
+    form: Form | None = None
+    change: _Change | None = None
 
     def __call__(self, values: bytes) -> Array:
         """Read a JSON array."""
         return self.every(values)
 
-    def then(self, change: Callable[[Array], Array]) -> Reader:
+    def common(self, found: Array) -> Array:
+        """Return values that were taken in the form as ``every`` would read them."""
+        return found if self.change is None else self.change(found)
+
+    def then(self, change: _Change) -> Reader:
         """Return a reader of the same values whose arrays are changed; ``change`` raises as ``every`` does."""
-        take = self.common
-        if take is None:
-            return Reader(lambda values: change(self.every(values)))
-
-        def common(cells: Cells) -> Taken:
-            found, left = take(cells)
-            return Taken(change(found), left)
-
-        return Reader(lambda values: change(self.every(values)), common)
+        return Reader(lambda values: change(self.every(values)), self.form, lambda found: change(self.common(found)))
 
 
 def joined(values: Sequence[bytes]) -> bytes:
@@ -81,8 +92,8 @@ def joined(values: Sequence[bytes]) -> bytes:
     return b"[" + b",".join(values) + b"]"
 
 
-def _reader(common: _Common | None = None) -> Callable[[_Every], Reader]:
-    return lambda every: Reader(every, common)
+def _reader(form: Form | None = None, change: _Change | None = None) -> Callable[[_Every], Reader]:
+    return lambda every: Reader(every, form, change)
 
 
 class _Variable(msgspec.Struct, frozen=True):
@@ -95,13 +106,13 @@ class _Variable(msgspec.Struct, frozen=True):
 _variable = msgspec.json.Decoder(_Variable).decode
 
 
-@_reader(Cells.texts)
+@_reader(AS_TEXT)
 def texts(values: bytes) -> Array:
     """Read texts."""
     return pa.array(_texts(values), pa.string())
 
 
-@_reader(Cells.truths)
+@_reader(TRUTHS)
 def truths(values: bytes) -> Array:
     """Read true and false."""
     return pa.array(_truths(values), pa.bool_())
@@ -113,7 +124,7 @@ def byte_texts(values: bytes) -> Array:
     return pa.array(_bytes(values), pa.binary())
 
 
-@_reader(Cells.json)
+@_reader(AS_JSON)
 def json_texts(values: bytes) -> Array:
     """Keep each value as the JSON that it is."""
     found = [None if raw == _NULL else raw for raw in map(bytes, _raws(values))]
@@ -147,7 +158,7 @@ def by_form(first: Reader, other: Reader, is_text: bool) -> Reader:
     """Make a reader of texts and of everything else, each by a reader of its own.
 
     Args:
-        first: the reader of what is common; its ``common`` takes nothing of the other form.
+        first: the reader of what is common; its ``form`` takes nothing of the other one's.
         other: the other reader.
         is_text: the other one reads the texts.
     """
@@ -161,7 +172,7 @@ def by_form(first: Reader, other: Reader, is_text: bool) -> Reader:
         own, others = first(only(found, of_other=False)), other(only(found, of_other=True))
         return others if pa.types.is_null(own.type) else pc.coalesce(own, others.cast(own.type))
 
-    return Reader(every, first.common)
+    return Reader(every, first.form, first.change)
 
 
 def _nulls(values: bytes, error: ValueError) -> Array:
@@ -204,11 +215,10 @@ def whole_numbers(counted: pa.DataType, stored: pa.DataType) -> Reader:
             return found
         return found.cast(counted) if counted == stored else found.cast(counted).cast(stored)
 
-    def common(cells: Cells) -> Taken:
-        found, left = cells.whole()
-        return Taken(as_stored(found.cast(integer)), left)
+    def common(found: Array) -> Array:
+        return as_stored(found if found.type == integer else found.cast(integer))
 
-    return Reader(lambda values: as_stored(pa.array(_whole(values), integer)), common)
+    return Reader(lambda values: as_stored(pa.array(_whole(values), integer)), WHOLE_NUMBERS, common)
 
 
 @cache
@@ -225,21 +235,19 @@ def from_decimals(read_digits: Reader, text_scale: int | None) -> Reader:
             values = b"[" + b",".join((one or "null").encode() for one in _all_digits(values, text_scale)) + b"]"
         return read_digits(values)
 
-    return Reader(read, read_digits.common)
+    return Reader(read, read_digits.form, read_digits.change)
 
 
-def _common_fractions(cells: Cells) -> Taken:
-    found, left = cells.fractions()
-    return Taken(found.cast(pa.float64()), left)
+def _as_doubles(found: Array) -> Array:
+    return found.cast(pa.float64())
 
 
-def _common_short_fractions(cells: Cells) -> Taken:
+def _as_floats(found: Array) -> Array:
     # By way of 64 bits, as those are that are read one by one.
-    found, left = cells.short_fractions()
-    return Taken(found.cast(pa.float64()).cast(pa.float32()), left)
+    return found.cast(pa.float64()).cast(pa.float32())
 
 
-@_reader(_common_fractions)
+@_reader(SURE_DOUBLES, _as_doubles)
 def fractions(values: bytes) -> Array:
     """Read binary floating point of 64 bits.
 
@@ -252,7 +260,7 @@ def fractions(values: bytes) -> Array:
     return pa.array(found, pa.float64())
 
 
-@_reader(_common_short_fractions)
+@_reader(SURE_FLOATS, _as_floats)
 def short_fractions(values: bytes) -> Array:
     """Read binary floating point of 32 bits.
 
@@ -307,11 +315,7 @@ def times(type_: pa.DataType) -> Reader:
         except pa.ArrowInvalid:
             return pc.replace_substring_regex(written, _UNNEEDED_ZEROS, r"\1\2").cast(type_)
 
-    def common(cells: Cells) -> Taken:
-        found, left = cells.texts()
-        return Taken(as_times(found), left)
-
-    return Reader(lambda values: as_times(pa.array(_texts(values), pa.string())), common)
+    return Reader(lambda values: as_times(pa.array(_texts(values), pa.string())), AS_TEXT, as_times)
 
 
 @cache
@@ -332,7 +336,7 @@ def decimals(type_: pa.Decimal128Type[Any, Any], text_scale: int | None) -> Read
                 return found
         return _as_decimals(pa.array(_all_digits(values, text_scale), pa.string()), type_)
 
-    return Reader(read, lambda cells: cells.decimals(type_, takes_bytes=text_scale == type_.scale))
+    return Reader(read, Form(DECIMAL, type_, type_.scale, text_scale == type_.scale))
 
 
 def _as_decimals(written: Array, type_: pa.Decimal128Type[Any, Any]) -> Array:
@@ -383,7 +387,38 @@ def digits(text_scale: int | None) -> Reader:
             return _bare_digits(values)
         return pa.array(_all_digits(values, text_scale), pa.string())
 
-    return Reader(read, Cells.digits)
+    return Reader(read, AS_DIGITS)
+
+
+@cache
+def written_digits(stored_scale: int | None, text_scale: int | None) -> Reader:
+    """Make a reader of the digits that numbers were written with, as text; null where their column says the same.
+
+    Args:
+        stored_scale: of the decimals of the column, which say all digits of their scale; ``None`` for fractions in
+            binary floating point, which say none.
+        text_scale: the scale of texts, see ``decimals``. Those of the column's own scale it says itself.
+    """
+    has_own_texts = text_scale == stored_scale
+    read_digits = digits(text_scale)
+
+    def read(values: bytes) -> Array:
+        if has_own_texts and b'"' in values:
+            values = joined([_NULL if raw[:1] == b'"' else raw for raw in map(bytes, _raws(values))])
+        found = read_digits(values)
+        return found if stored_scale is None else _not_of_scale(found, stored_scale)
+
+    kind, scale = (DIGITS, NO_SCALE) if stored_scale is None else (OTHER_DIGITS, stored_scale)
+    return Reader(read, Form(kind, pa.string(), scale, has_own_texts))
+
+
+def _not_of_scale(written: Array, scale: int) -> Array:
+    """Return numbers that are not written as decimals of a scale are, null for the others."""
+    places = rf"\.[0-9]{{{scale}}}" if scale else ""
+    is_of_scale = pc.match_substring_regex(written, rf"^-?(0|[1-9][0-9]*){places}$")
+    is_negative_zero = pc.match_substring_regex(written, r"^-[0.]*$")
+    made: Array = pc.if_else(pc.and_not(is_of_scale, is_negative_zero), pa.scalar(None, pa.string()), written)
+    return made
 
 
 def _bare_digits(values: bytes) -> Array:

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from types import ModuleType
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
-from msgspec.structs import replace
-from numpy.typing import NDArray
 
 from metl_gui.engine.kernel.message_fields import AlikeMessages, Places
 from metl_gui.engine.kernel.message_layout import Layout, Nested, tree_of
 from metl_gui.engine.kernel.outcomes import MappedBatch
 from metl_gui.engine.kernel.plan import EntityPlan
 from metl_gui.engine.sinks import readers
-from metl_gui.engine.sinks.cells import Cells
-from metl_gui.engine.sinks.columns import BARE_DIGITS, TypedColumn, column, digits_column
-from metl_gui.engine.sinks.decimal_texts import decimal_texts
+from metl_gui.engine.sinks.cells import Taken
+from metl_gui.engine.sinks.columns import TypedColumn, column, digits_column
 from metl_gui.engine.sinks.local_times import LocalTimeError
 from metl_gui.engine.sinks.machine_code import MACHINE
 from metl_gui.engine.sinks.message_columns import NAMED, MessageColumns
@@ -28,7 +25,6 @@ from metl_gui.formats.json_text import NULL
 
 Array: TypeAlias = "pa.Array[Any]"
 _SHOWN = 200
-_QUOTE = ord('"')
 _MISFITS = (ValueError, OverflowError)
 """What readers raise; msgspec's and Arrow's own errors of values are among them."""
 
@@ -60,6 +56,7 @@ class ReadMessages(NamedTuple):
         numbers: which message of the batch each is.
         named: what ``message_columns.NAMED`` lists.
         leaves: the columns of the payload.
+        digits: numbers as they were written, null where their columns say the same.
         refused: why some of them do not fit; these are in it without the values that do not.
     """
 
@@ -67,7 +64,24 @@ class ReadMessages(NamedTuple):
     numbers: Places
     named: list[Array]
     leaves: list[Array]
+    digits: list[Array]
     refused: dict[int, RejectedRecord]
+
+
+class _Part(NamedTuple):
+    """Values of one column that one reader reads.
+
+    Args:
+        wanted: the column.
+        number: of the column in the messages.
+        read: the reader.
+        rows: which messages; ``None`` for all.
+    """
+
+    wanted: TypedColumn
+    number: int
+    read: Reader
+    rows: Places | None = None
 
 
 class TypedRows:
@@ -93,6 +107,7 @@ class TypedRows:
         digits = ((at, digits_column(one, kept.type, plan.sources)) for at, (one, kept) in enumerate(asked))
         self.digits = {at: wanted for at, wanted in digits if wanted is not None}
         self.tree = tree_of(self.paths)
+        self.digits_tree = tree_of([one.path for one in self.digits.values()])
 
     def table(
         self, batch: MappedBatch, alike: Sequence[AlikeMessages]
@@ -106,7 +121,7 @@ class TypedRows:
         Returns:
             The table, which message of the batch each row is, and why which rows do not fit.
         """
-        found, numbers, named, leaves, refused = self.read(batch, alike)
+        found, numbers, named, leaves, digits, refused = self.read(batch, alike)
         key, ts_ms, position, origin, committed, snapshot, old_key = named
         made: dict[str, Array] = {
             "entity": found.shared(lambda layout: layout.kind.entity, pa.string()),
@@ -126,31 +141,12 @@ class TypedRows:
         made["replayed"] = found.shared(lambda layout: layout.kind.is_replay, pa.bool_())
         # What came later stands behind what was there.
         made["absent"] = found.shared(self._absent, PATHS)
-        if self.digits:
-            made["digits"] = _struct(tree_of([one.path for one in self.digits.values()]), self._digits(found, leaves))
+        if digits:
+            made["digits"] = _struct(self.digits_tree, digits)
         return pa.table(made), numbers, refused
 
     def _absent(self, layout: Layout) -> list[str]:
         return [path for path in self.paths if path not in layout.paths.payload]
-
-    def _digits(self, found: MessageColumns, leaves: Sequence[Array]) -> list[Array]:
-        """Read numbers as they were written, null where their columns say the same."""
-        stops = found.stops.copy()
-        for at, wanted in self.digits.items():
-            row = at + len(NAMED)
-            is_bare = np.array([_reader_for(wanted, layout) is BARE_DIGITS for layout in found.layouts])
-            starts = found.starts[row]
-            is_text = is_bare[found.which] & (found.text[starts] == _QUOTE)
-            stops[row, is_text] = starts[is_text]
-        bare = replace(found, stops=stops)
-        made = []
-        for at, wanted in self.digits.items():
-            # What fits no number is refused already.
-            texts = self._leaf(wanted, bare, at + len(NAMED), {})
-            if isinstance(leaves[at].type, pa.Decimal128Type) and texts.null_count < len(texts):
-                texts = _other_texts(texts, leaves[at])
-            made.append(texts)
-        return made
 
     def read(self, batch: MappedBatch, alike: Sequence[AlikeMessages]) -> ReadMessages:
         """Read messages into columns.
@@ -159,72 +155,105 @@ class TypedRows:
             batch: all messages.
             alike: some of them, by layout.
         """
-        machine = MACHINE.after(sum(len(one.rows) for one in alike))
-        found, numbers = MessageColumns.of(machine, batch, alike, self.paths)
+        found, numbers = MessageColumns.of(batch, alike, self.paths)
+        leaves = [_parts(wanted, found, at) for at, wanted in enumerate(self.columns, len(NAMED))]
+        digits = [_parts(wanted, found, len(NAMED) + at) for at, wanted in self.digits.items()]
+        named = [[_Part(wanted, at, wanted.read)] for at, wanted in enumerate(self.named)]
+        reading = _Reading(self.plan, found, MACHINE.after(len(numbers)))
+        reading.take([part for parts in (*leaves, *digits, *named) for part in parts])
         refused: dict[int, RejectedRecord] = {}
-        leaves = [self._leaf(one, found, at, refused) for at, one in enumerate(self.columns, len(NAMED))]
-        named = [self._read(one, one.read, found, at, None, refused) for at, one in enumerate(self.named)]
-        return ReadMessages(found, numbers, named, leaves, refused)
+        return ReadMessages(
+            found=found,
+            numbers=numbers,
+            leaves=[reading.column(parts, refused) for parts in leaves],
+            named=[reading.column(parts, refused) for parts in named],
+            # What of these fits no number is refused already.
+            digits=[reading.column(parts, {}) for parts in digits],
+            refused=refused,
+        )
 
-    def _leaf(
-        self, wanted: TypedColumn, found: MessageColumns, number: int, refused: dict[int, RejectedRecord]
-    ) -> Array:
-        """Read a column of the payload, the values of each source as that source declares them."""
-        by_read: dict[Reader, list[int]] = {}
-        for at, layout in enumerate(found.layouts):
-            by_read.setdefault(_reader_for(wanted, layout), []).append(at)
-        if len(by_read) == 1:
-            array = self._read(wanted, next(iter(by_read)), found, number, None, refused)
-            return array if array.type == wanted.type else array.cast(wanted.type)
-        order = [np.flatnonzero(np.isin(found.which, layouts)) for layouts in by_read.values()]
-        arrays = [
-            self._read(wanted, read, found, number, rows, refused).cast(wanted.type)
-            for read, rows in zip(by_read, order, strict=True)
-        ]
+
+def _parts(wanted: TypedColumn, found: MessageColumns, number: int) -> list[_Part]:
+    """Return the values of a column of the payload, those of each source as that source declares them."""
+    by_read: dict[Reader, list[int]] = {}
+    for at, layout in enumerate(found.layouts):
+        read = wanted.by_source.get((layout.kind.schema, layout.kind.version or ""), wanted.read)
+        by_read.setdefault(read, []).append(at)
+    if len(by_read) == 1:
+        return [_Part(wanted, number, read) for read in by_read]
+    return [
+        _Part(wanted, number, read, np.flatnonzero(np.isin(found.which, layouts))) for read, layouts in by_read.items()
+    ]
+
+
+class _Reading:
+    """Reads columns of messages.
+
+    Args:
+        plan: of the messages.
+        found: the messages.
+        machine: the module ``column_values``; ``None`` where there is none.
+    """
+
+    def __init__(self, plan: EntityPlan, found: MessageColumns, machine: ModuleType | None) -> None:
+        self.plan = plan
+        self.found = found
+        self.machine = machine
+        self._taken: dict[tuple[int, Reader], Taken] = {}
+
+    def take(self, parts: Sequence[_Part]) -> None:
+        """Take the common values of all columns that one reader reads, in one pass over the messages."""
+        asked = {(part.number, part.read): part.read.form for part in parts if part.rows is None}
+        forms = [(number, form) for (number, _), form in asked.items() if form is not None]
+        if self.machine is not None:
+            keys = [key for key, form in asked.items() if form is not None]
+            self._taken = dict(zip(keys, self.found.cells.taken(self.machine, forms), strict=True))
+
+    def column(self, parts: Sequence[_Part], refused: dict[int, RejectedRecord]) -> Array:
+        """Return a column; why values do not fit is added to ``refused`` by message."""
+        arrays = [self._read(part, refused) for part in parts]
+        type_ = parts[0].wanted.type
+        if type_ != pa.null():
+            arrays = [array if array.type == type_ else array.cast(type_) for array in arrays]
+        if len(parts) == 1:
+            return arrays[0]
+        order = [part.rows for part in parts if part.rows is not None]
         return pa.concat_arrays(arrays).take(np.argsort(np.concatenate(order)))
 
-    def _read(
-        self,
-        wanted: TypedColumn,
-        read: Reader,
-        found: MessageColumns,
-        number: int,
-        rows: Places | None,
-        refused: dict[int, RejectedRecord],
-    ) -> Array:
-        """Read the common values of some rows at once, and those that are left as an array of JSON."""
-        cells = found.cells(number)
-        if rows is None:
-            rows = np.arange(len(cells.starts))
-        else:
-            cells = cells.of(rows)
-        array, left = _common(read, cells)
-        if array is not None and left is None:
-            return array
-        at_left = np.arange(len(rows)) if left is None else np.flatnonzero(left)
-        values = cells.of(at_left).values()
-        part = self._read_all(wanted, read, values, found, rows[at_left], refused)
-        if array is None:
-            return part
-        places = np.arange(len(array))
-        places[at_left] = len(array) + np.arange(len(at_left))
-        return pa.concat_arrays([array, part.cast(array.type)]).take(places)
+    def _read(self, part: _Part, refused: dict[int, RejectedRecord]) -> Array:
+        """Return the common values, with those that are left read as an array of JSON."""
+        taken = self._common(part)
+        if taken is not None and taken.left is None:
+            return taken.array
+        rows = np.arange(len(self.found.which)) if part.rows is None else part.rows
+        if taken is None or taken.left is None:
+            return self._read_all(part, rows, refused)
+        at_left = np.flatnonzero(taken.left)
+        others = self._read_all(part, rows[at_left], refused)
+        places = np.arange(len(rows))
+        places[at_left] = len(rows) + np.arange(len(at_left))
+        return pa.concat_arrays([taken.array, others.cast(taken.array.type)]).take(places)
 
-    def _read_all(
-        self,
-        wanted: TypedColumn,
-        read: Reader,
-        values: list[bytes],
-        found: MessageColumns,
-        rows: Places,
-        refused: dict[int, RejectedRecord],
-    ) -> Array:
+    def _common(self, part: _Part) -> Taken | None:
+        """Return the common values; nothing where one of them does not fit, which is then found out one by one."""
+        if part.read.form is None or self.machine is None:
+            return None
+        if part.rows is None:
+            found = self._taken[part.number, part.read]
+        else:
+            (found,) = self.found.cells.of(part.number, part.rows).taken(self.machine, [(0, part.read.form)])
+        try:
+            return Taken(part.read.common(found.array), found.left)
+        except _MISFITS:
+            return None
+
+    def _read_all(self, part: _Part, rows: Places, refused: dict[int, RejectedRecord]) -> Array:
         """Read values one by one; those that do not fit become null."""
-        array, misfits = read_each(read, values)
+        array, misfits = read_each(part.read, self.found.cells.values(part.number, rows))
         for misfit in misfits:
             row = int(rows[misfit.at])
             if row not in refused:
-                refused[row] = RejectedRecord(*found.source(row), refusal(self.plan, wanted, misfit))
+                refused[row] = RejectedRecord(*self.found.source(row), refusal(self.plan, part.wanted, misfit))
         return array
 
 
@@ -269,16 +298,6 @@ def refusal(plan: EntityPlan, wanted: TypedColumn, misfit: Misfit) -> str:
     return f"{detail}: {misfit.error}" if isinstance(misfit.error, LocalTimeError) else detail
 
 
-def _common(read: Reader, cells: Cells) -> tuple[Array | None, NDArray[np.bool_] | None]:
-    """Take the common values; nothing where one of them does not fit, which is then found out one by one."""
-    if read.common is None or cells.machine is None:
-        return None, None
-    try:
-        return read.common(cells)
-    except _MISFITS:
-        return None, None
-
-
 def _misfits(read: Reader, values: list[bytes], start: int, stop: int) -> Iterator[tuple[int, Exception]]:
     """Find the values that do not fit, and why, by halving; where few do not, few are read again."""
     try:
@@ -290,19 +309,6 @@ def _misfits(read: Reader, values: list[bytes], start: int, stop: int) -> Iterat
         middle = (start + stop) // 2
         yield from _misfits(read, values, start, middle)
         yield from _misfits(read, values, middle, stop)
-
-
-def _reader_for(wanted: TypedColumn, layout: Layout) -> Reader:
-    """Return how the values of a column are read in messages of a layout."""
-    return wanted.by_source.get((layout.kind.schema, layout.kind.version or ""), wanted.read)
-
-
-def _other_texts(texts: Array, decimals: Array) -> Array:
-    """Return the texts of decimals that are not what their column writes."""
-    equal: Any = pc.equal
-    is_same = equal(texts, decimal_texts(decimals))
-    made: Array = pc.if_else(is_same, pa.scalar(None, pa.string()), texts)
-    return made
 
 
 def _struct(tree: Nested, leaves: Sequence[Array]) -> Array:

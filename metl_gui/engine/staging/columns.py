@@ -256,7 +256,7 @@ def _with_infinities(read: Reader) -> Reader:
         infinite: Array = pa.array([_INFINITIES.get(one) for one in found], pa.int64())
         return pc.coalesce(infinite.cast(finite.type), finite)
 
-    return Reader(every, read.common)
+    return Reader(every, read.form, read.change)
 
 
 def instants_of_ms(found: Array) -> Array:

@@ -54,7 +54,7 @@ class HistoryRows:
         self, batch: MappedBatch, alike: Sequence[AlikeMessages]
     ) -> tuple[pa.Table, Places, dict[int, RejectedRecord]]:
         """Read messages into rows; see ``TypedRows.table``."""
-        found, numbers, named, leaves, refused = self.rows.read(batch, alike)
+        found, numbers, named, leaves, _, refused = self.rows.read(batch, alike)
         by_name = dict(zip(NAMED, named, strict=True))
         heads = MessageHeads(
             schema=found.shared(lambda layout: layout.kind.schema, pa.string()),

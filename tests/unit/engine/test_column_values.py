@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Sequence
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,7 +18,9 @@ from metl_gui.engine.kernel.plan import BlockPlan, ColumnPlan, EntityPlan, Plan,
 from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.mapping.kernel import Kernel
 from metl_gui.engine.sinks import typed_rows
+from metl_gui.engine.sinks.column_values import BLOCK
 from metl_gui.engine.sinks.machine_code import MAKING_ROWS, WORTH_ROWS, column_code
+from metl_gui.engine.sinks.message_columns import repeated
 from metl_gui.engine.sinks.sink import RejectedRecord
 from metl_gui.engine.sinks.typed_rows import TypedRows
 
@@ -89,6 +93,11 @@ LITERALS = (
         "1.5",
         "1.50",
         "1.500",
+        "-0.00",
+        "0.00",
+        "-12.30",
+        "0.12345678901234567890",
+        "-0.00000000000000000000",
         "-12.345",
         "0.1",
         "0.30000000000000004",
@@ -237,6 +246,44 @@ def test_any_batch_gives_the_same_rows_and_refusals_both_ways(changes: list[tupl
     if len(outcome):
         with pytest.MonkeyPatch.context() as monkeypatch:
             assert_same(outcome, monkeypatch)
+
+
+@pytest.mark.parametrize("count", [BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK])
+def test_batches_of_any_length_are_read_block_by_block(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    dice = random.Random(count)
+    changes = [(dice.choice([1, 2]), [dice.choice(LITERALS) for _ in COLUMNS]) for _ in range(count)]
+    outcome = mapped([record(version, values) for version, values in changes])
+    assert len(outcome) > count // 2
+    assert_same(outcome, monkeypatch)
+
+
+def test_digits_stand_where_columns_do_not_say_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    amounts = ["12.50", "12.5", "0.05", "-0.00", "-0.50", '"BNI="', "null", "7", "1e1"]
+    outcome = mapped([record(1, ["1", "1", amount]) for amount in amounts])
+    for by_machine in (False, True):
+        table, refused = read(outcome, by_machine=by_machine, monkeypatch=monkeypatch)
+        assert not refused
+        digits = pc.struct_field(table["digits"], ["money", "amount"]).to_pylist()
+        assert digits == [None, "12.5", None, "-0.00", None, None, None, "7", "1e1"]
+
+
+@pytest.mark.parametrize(
+    ("value", "type_"),
+    [
+        ("é", pa.string()),
+        ("", pa.string()),
+        (None, pa.string()),
+        (7, pa.int64()),
+        (True, pa.bool_()),
+        ([], pa.list_(pa.string())),
+        (["a", "bc"], pa.list_(pa.string())),
+    ],
+)
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_what_all_messages_say_is_repeated(value: object, type_: pa.DataType, count: int) -> None:
+    found = repeated(value, type_, count)
+    found.validate(full=True)
+    assert found.equals(pa.array([value] * count, type_))
 
 
 def test_times_that_no_column_takes_are_refused_the_same_way(monkeypatch: pytest.MonkeyPatch) -> None:

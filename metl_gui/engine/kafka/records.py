@@ -6,7 +6,9 @@ Order: as the messages.
 from __future__ import annotations
 
 import base64
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from operator import methodcaller
 from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
@@ -20,6 +22,10 @@ if TYPE_CHECKING:
 
 Headers: TypeAlias = "list[tuple[str, str | bytes | None]] | dict[str, str | bytes | None] | None"
 """As a message has them; consumers return a list whose values are bytes."""
+
+_topic, _partition, _offset, _timestamp = map(methodcaller, ("topic", "partition", "offset", "timestamp"))
+_key, _headers_of, _value = map(methodcaller, ("key", "headers", "value"))
+"""What messages say, asked of many at once by ``map``, which takes two thirds of the time of a loop."""
 
 _MOST_KEPT = 4096
 
@@ -36,14 +42,27 @@ def records_of(messages: Sequence[Message], limit_bytes: int = LIMIT_BYTES, topi
         topic: the topic that the records name, where it is not theirs; their positions stay where they are.
     """
     parts = Parts(
-        [(message.topic() or "", message.partition() or 0) for message in messages],
-        [message.offset() or 0 for message in messages],
-        [_time(*message.timestamp()) for message in messages],
-        [message.key() for message in messages],
-        [headers_json(message.headers()) for message in messages],
-        [message.value() for message in messages],
+        list(_places(messages)),
+        list(map(_offset, messages)),
+        [milliseconds if kind else -1 for kind, milliseconds in map(_timestamp, messages)],
+        list(map(_key, messages)),
+        [headers_json(headers) if headers else NULL for headers in map(_headers_of, messages)],
+        list(map(_value, messages)),
     )
     return MessageRecords.of(parts, limit_bytes, topic)
+
+
+def by_partition(messages: Sequence[Message]) -> dict[tuple[str, int], list[Message]]:
+    """Return messages by topic and partition, those of each in their order."""
+    found: defaultdict[tuple[str, int], list[Message]] = defaultdict(list)
+    for place, message in zip(_places(messages), messages, strict=True):
+        found[place].append(message)
+    return found
+
+
+def _places(messages: Sequence[Message]) -> Iterator[tuple[str, int]]:
+    # Only signs among messages have neither.
+    return zip(map(_topic, messages), map(_partition, messages), strict=True)
 
 
 def headers_json(headers: Headers) -> bytes:
@@ -60,10 +79,6 @@ def headers_json(headers: Headers) -> bytes:
             _headers.clear()
         _headers[key] = found
     return found
-
-
-def _time(kind: int, milliseconds: int) -> int:
-    return milliseconds if kind else -1
 
 
 def _header_text(value: bytes) -> str:

@@ -21,7 +21,7 @@ import numpy as np
 
 from metl_gui.core.runs.kafka import ENTITY
 from metl_gui.engine.kernel import message_layout as at
-from metl_gui.engine.kernel.message_fields import spans_of
+from metl_gui.engine.kernel.message_fields import Places, spans_of
 from metl_gui.engine.kernel.message_layout import Layout
 from metl_gui.engine.kernel.outcomes import MappedBatch, SetAside
 from metl_gui.formats.json_text import NULL, text_of
@@ -118,22 +118,22 @@ class Outgoings:
         self.has_tombstones = has_tombstones
         self._state: Header = (STATE, str(state))
 
-    def of(self, outcome: MappedBatch) -> Iterator[Outgoing]:
-        """Yield what a batch became, in its order; a tombstone stands right behind its delete."""
+    def of(self, outcome: MappedBatch) -> list[Outgoing]:
+        """Return what a batch became, in its order; a tombstone stands right behind its delete."""
         text = bytes(outcome.text)
         starts, stops = spans_of(outcome, (at.KEY, at.POSITION))
-        places = np.stack((outcome.starts, outcome.stops, starts[0], stops[0], starts[1], stops[1]), axis=1).tolist()
+        values = _cut(text, outcome.starts, outcome.stops)
+        keys = [None if key == NULL else key for key in _cut(text, starts[0], stops[0])]
+        positions = _unquoted(_cut(text, starts[1], stops[1]))
         alike = {number: self._alike(outcome.layout(number)) for number in np.unique(outcome.layouts).tolist()}
-        for number, place in zip(outcome.layouts.tolist(), places, strict=True):
-            start, stop, key_start, key_stop, position_start, position_stop = place
-            topic, shared, replayed, has_tombstone = alike[number]
-            headers = [*shared, (POSITION, _unquoted(text[position_start:position_stop])), *replayed]
-            key: bytes | None = text[key_start:key_stop]
-            if key == NULL:
-                key = None
-            yield Outgoing(topic, text[start:stop], key, headers)
-            if has_tombstone and key is not None:
-                yield Outgoing(topic, None, key, headers)
+        heads = [alike[number] for number in outcome.layouts.tolist()]
+        made = [
+            Outgoing(topic, value, key, [*shared, (POSITION, position), *replayed])
+            for (topic, shared, replayed, _), value, key, position in zip(heads, values, keys, positions, strict=True)
+        ]
+        if any(has_tombstone for *_, has_tombstone in alike.values()):
+            return [one for head, sent in zip(heads, made, strict=True) for one in _with_tombstone(sent, head[3])]
+        return made
 
     def _alike(self, layout: Layout) -> tuple[str, list[Header], list[Header], bool]:
         """Return the topic, the headers before and behind the position, and whether there may be a tombstone."""
@@ -144,9 +144,22 @@ class Outgoings:
         return topic, [self._state, (SCHEMA, kind.schema), *version], replayed, self.has_tombstones and kind.op == "d"
 
 
-def _unquoted(position: bytes) -> str:
-    """Return a position as it is, from how it stands in JSON."""
-    return position.decode() if b"\\" not in position else text_of(b'"%b"' % position) or ""
+def _cut(text: bytes, starts: Places, stops: Places) -> list[bytes]:
+    return [text[start:stop] for start, stop in zip(starts.tolist(), stops.tolist(), strict=True)]
+
+
+def _with_tombstone(sent: Outgoing, has_tombstone: bool) -> Iterator[Outgoing]:
+    yield sent
+    if has_tombstone and sent.key is not None:
+        yield sent._replace(value=None)
+
+
+def _unquoted(positions: list[bytes]) -> list[str]:
+    """Return positions as they are, from how they stand in JSON; where no line ends within a text."""
+    joined = b"\n".join(positions)
+    if b"\\" in joined:
+        return [text_of(b'"%b"' % position) or "" for position in positions]
+    return joined.decode().split("\n") if positions else []
 
 
 def set_aside_message(topic: str, row: SetAside, message: Message, *, is_replay: bool = False) -> Outgoing:

@@ -83,7 +83,7 @@ class StateMapper:
                 share.hold(messages[at:], version)
                 messages = messages[:at]
                 outcome, nanoseconds = self._timed(records.first(at))
-        tally, sent = counted(outcome), list(self._outgoings.of(outcome))
+        tally, sent = counted(outcome), self._outgoings.of(outcome)
         refused = refusals(self.order.sink, outcome, sent)
         rows = [*outcome.set_aside, *set_refused_aside(tally, refused, self.kernel, records)]
         outgoing = without_refused(sent, refused)

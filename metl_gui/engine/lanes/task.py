@@ -23,6 +23,7 @@ from confluent_kafka import OFFSET_BEGINNING, KafkaException, TopicPartition
 
 from metl_gui.core.runs.report import Tally
 from metl_gui.core.runs.run_spec import PlanState
+from metl_gui.engine.kafka.records import by_partition
 from metl_gui.engine.kafka.topic_messages import Outgoing
 from metl_gui.engine.lanes.coordination.coordinator import StateCoordinator
 from metl_gui.engine.lanes.coordination.member import CoordinationSettings
@@ -85,7 +86,7 @@ def _has_news(share: PartitionState, done: MappedMessages) -> bool:
 
 
 _log = logging.getLogger(__name__)
-_MOST_MESSAGES = 4000
+_MOST_MESSAGES = 8000
 _MOST_BYTES = 16 << 20
 _FIRST_BYTES = 1024.0
 _POLL_SECONDS = 0.05
@@ -229,10 +230,10 @@ class LaneTask:
                 batch[share] = share.release(self.order.run.mapping.wait_seconds)
                 exchange.resume(share.place)
         messages = exchange.take(self._most(), 0.0 if batch else _POLL_SECONDS)
-        for message in messages:
-            found = self.shares.get(PartitionId(message.topic() or "", message.partition() or 0))
+        for place, some in by_partition(messages).items():
+            found = self.shares.get(PartitionId(*place))
             if found is not None:
-                batch.setdefault(found, []).append(message)
+                batch.setdefault(found, []).extend(some)
         for share, changes in batch.items():
             self.loads.note(share.place, changes)
         if messages:

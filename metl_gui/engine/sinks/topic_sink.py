@@ -181,7 +181,7 @@ class TopicSink:
 
     def append(self, outcome: MappedBatch) -> dict[int, RejectedRecord]:
         """Send the messages of a batch; of a record of which its topic does not take one, none."""
-        messages = list(self.outgoings.of(outcome))
+        messages = self.outgoings.of(outcome)
         refused = refusals(self.order, outcome, messages)
         self.sender.send(without_refused(messages, refused))
         return refused

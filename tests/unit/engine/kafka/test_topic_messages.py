@@ -33,7 +33,7 @@ def outcome_of(*raws: bytes, is_replay: bool = False) -> MappedBatch:
 
 
 def sent(outcome: MappedBatch, **how: bool) -> list[Outgoing]:
-    return list(Outgoings("metl.{entity}", 7, **how).of(outcome))
+    return Outgoings("metl.{entity}", 7, **how).of(outcome)
 
 
 def test_every_message_goes_to_the_topic_of_its_entity_under_its_own_key_with_its_facts_in_headers() -> None:

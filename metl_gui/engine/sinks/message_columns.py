@@ -75,9 +75,9 @@ class MessageColumns(Value, eq=False):
     def shared(self, value_of: Callable[[Layout], Any], type_: pa.DataType) -> Array:
         """Return what all messages of a layout say alike."""
         found = [value_of(layout) for layout in self.layouts]
-        return (
-            repeated(found[0], type_, len(self.which)) if len(found) == 1 else pa.array(found, type_).take(self.which)
-        )
+        if len(found) == 1:
+            return repeated(found[0], type_, len(self.which))
+        return pa.array(found, type_).take(self.which)
 
     def source(self, row: int) -> tuple[str, str, str]:
         """Return schema, version and position of the source of a message; the version of a truncate is empty."""

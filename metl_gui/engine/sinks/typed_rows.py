@@ -159,16 +159,16 @@ class TypedRows:
         leaves = [_parts(wanted, found, at) for at, wanted in enumerate(self.columns, len(NAMED))]
         digits = [_parts(wanted, found, len(NAMED) + at) for at, wanted in self.digits.items()]
         named = [[_Part(wanted, at, wanted.read)] for at, wanted in enumerate(self.named)]
-        reading = _Reading(self.plan, found, MACHINE.after(len(numbers)))
-        reading.take([part for parts in (*leaves, *digits, *named) for part in parts])
+        parts = [part for some in (*leaves, *digits, *named) for part in some]
+        reading = _Reading(self.plan, found, MACHINE.after(len(numbers)), parts)
         refused: dict[int, RejectedRecord] = {}
         return ReadMessages(
             found=found,
             numbers=numbers,
-            leaves=[reading.column(parts, refused) for parts in leaves],
-            named=[reading.column(parts, refused) for parts in named],
+            leaves=[reading.column(some, refused) for some in leaves],
+            named=[reading.column(some, refused) for some in named],
             # What of these fits no number is refused already.
-            digits=[reading.column(parts, {}) for parts in digits],
+            digits=[reading.column(some, {}) for some in digits],
             refused=refused,
         )
 
@@ -187,27 +187,29 @@ def _parts(wanted: TypedColumn, found: MessageColumns, number: int) -> list[_Par
 
 
 class _Reading:
-    """Reads columns of messages.
+    """Reads columns of messages; the common values of those that one reader reads in one pass over the messages.
 
     Args:
         plan: of the messages.
         found: the messages.
         machine: the module ``column_values``; ``None`` where there is none.
+        parts: of all columns.
     """
 
-    def __init__(self, plan: EntityPlan, found: MessageColumns, machine: ModuleType | None) -> None:
+    def __init__(
+        self, plan: EntityPlan, found: MessageColumns, machine: ModuleType | None, parts: Sequence[_Part]
+    ) -> None:
         self.plan = plan
         self.found = found
         self.machine = machine
         self._taken: dict[tuple[int, Reader], Taken] = {}
-
-    def take(self, parts: Sequence[_Part]) -> None:
-        """Take the common values of all columns that one reader reads, in one pass over the messages."""
-        asked = {(part.number, part.read): part.read.form for part in parts if part.rows is None}
-        forms = [(number, form) for (number, _), form in asked.items() if form is not None]
-        if self.machine is not None:
-            keys = [key for key, form in asked.items() if form is not None]
-            self._taken = dict(zip(keys, self.found.cells.taken(self.machine, forms), strict=True))
+        if machine is not None:
+            asked = {
+                (part.number, part.read): (part.number, part.read.form)
+                for part in parts
+                if part.rows is None and part.read.form is not None
+            }
+            self._taken = dict(zip(asked, found.cells.taken(machine, list(asked.values())), strict=True))
 
     def column(self, parts: Sequence[_Part], refused: dict[int, RejectedRecord]) -> Array:
         """Return a column; why values do not fit is added to ``refused`` by message."""

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from metl_gui.core.trees.logical_types import time_type
 from metl_gui.engine.kernel.plan import ColumnPlan
-from metl_gui.engine.sinks.decimal_texts import decimal_texts
 from metl_gui.engine.staging.columns import in_calendar, stored_type, text_type_of_time
+from metl_gui.engine.staging.decimal_texts import decimal_texts
 
 Array: TypeAlias = "pa.Array[Any]"
 pc: Any = pyarrow.compute

@@ -25,11 +25,11 @@ from metl_gui.engine.kernel.outcomes import MappedBatch, hidden_row
 from metl_gui.engine.kernel.plan import BlockPlan, ColumnPlan, Plan, SchemaPlan, SourceType, VersionPlan
 from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.mapping.kernel import Kernel
-from metl_gui.engine.sinks.decimal_texts import decimal_texts
 from metl_gui.engine.sinks.parquet import ParquetSink
 from metl_gui.engine.sources.files import FileRange
 from metl_gui.engine.sources.typed_addresses import holds_typed, reads_typed
 from metl_gui.engine.sources.typed_files import TypedFileSource, list_typed, read_typed
+from metl_gui.engine.staging.decimal_texts import decimal_texts
 from metl_gui.engine.staging.messages import MessageStager, StagedBatch
 from metl_gui.engine.staging.typed_messages import TypedStager
 from metl_gui.engine.staging.typed_values import base64_texts

@@ -13,6 +13,7 @@ import duckdb
 import msgspec
 
 from metl_gui.core.dimensional.loads.key_history import KeyVersion
+from metl_gui.core.dimensional.rows.cascades import cascaded_below
 from metl_gui.core.dimensional.rows.late_messages import (
     FactTimes,
     LateEffect,
@@ -28,7 +29,7 @@ from metl_gui.warehouse.databases.target import TargetError, WarehouseTarget
 from metl_gui.warehouse.key_history import has_key, shown_value
 from metl_gui.warehouse.key_messages import LOOKED_UP, KeyMessages, read_key
 from metl_gui.warehouse.plans.shapes.table_shapes import DimensionShape, ReferenceShape, TableShapes
-from metl_gui.warehouse.plans.statements import name
+from metl_gui.warehouse.plans.statements import name, names
 
 _CUT = "_c_"
 """Before the role in the name of what tells versions of a parent apart."""
@@ -45,12 +46,14 @@ class ParentStarts(msgspec.Struct, frozen=True):
         dimension: of the parents.
         parts: of how many values their key is.
         starts: by the key of a parent, as texts, in order.
+        is_within: the parents are members of the same dimension.
     """
 
     role: str
     dimension: str
     parts: int
     starts: dict[tuple[str, ...], tuple[datetime, ...]]
+    is_within: bool
 
     def __call__(self, values: Values) -> list[tuple[datetime, Opening]]:
         """Return when versions of the parent begin that a member with some values has, and what stands for each.
@@ -62,7 +65,9 @@ class ParentStarts(msgspec.Struct, frozen=True):
         if key not in self.starts:
             text = f"It refers to another member of {self.dimension} than the messages of the key so far."
             raise TargetError("What a late message would do cannot be told here", text)
-        return [(at, (self.role, "\n".join(key), at.isoformat(), "", False)) for at in self.starts[key]]
+        # What comes from within a dimension is known by its time alone, as in the target.
+        told = ("", "") if self.is_within else (self.role, "\n".join(key))
+        return [(at, (*told, at.isoformat(), "", False)) for at in self.starts[key]]
 
 
 class KeyStudy(msgspec.Struct, frozen=True, kw_only=True):
@@ -87,8 +92,12 @@ class KeyStudy(msgspec.Struct, frozen=True, kw_only=True):
     def versions(self, more: Sequence[Message] = ()) -> MemberVersions:
         """Return the versions of the key, with some messages more."""
         one = self.reading
-        cuts = {f"{_CUT}{parent.role}": parent for parent in self.parents}
-        return member_versions([*one.messages, *more], one.key, one.rules, one.columns, cuts)
+        cuts = {f"{_CUT}{parent.role}": parent for parent in self.parents if not parent.is_within}
+        found = member_versions([*one.messages, *more], one.key, one.rules, one.columns, cuts)
+        return msgspec.structs.replace(found, versions=cascaded_below(found.versions, self._starts_above))
+
+    def _starts_above(self, values: Values) -> list[tuple[datetime, Opening]]:
+        return [start for parent in self.parents if parent.is_within for start in parent(values)]
 
 
 class LateAnswer(msgspec.Struct, frozen=True):
@@ -113,12 +122,9 @@ def key_study(target: WarehouseTarget, shapes: TableShapes, table: str, key: Seq
         key: values of the business key, as texts.
 
     Raises:
-        TargetError: there is too much of it, or versions follow from those of other members of the dimension too.
+        TargetError: there is too much of it, or the member stands above itself, and hands its versions to itself.
     """
     shape = shapes.dimension(table)
-    if shape.inner_cascades:
-        text = f"New versions of members of {shape.table} make versions of others, and these are not looked at."
-        raise TargetError("What a late message would do cannot be told here", text)
     followers = tuple(
         one.table for one in shapes.dimensions if any(table == reference.dimension for reference in one.cascades)
     )
@@ -164,11 +170,42 @@ def _parents(
     own = member_versions(reading.messages, reading.key, reading.rules, reading.columns)
     of_messages = reading.columns([one.values for one in reading.messages])
     known = [*(one.by_version for one in own.versions), *of_messages]
-    return tuple(_starts(target, shapes, one, known) for one in shape.cascades)
+    found = tuple(_starts(target, shapes, shape, one, known) for one in shape.cascades)
+    _check_above(target, shape, {key for one in found if one.is_within for key in one.starts}, reading)
+    return found
+
+
+def _check_above(
+    target: WarehouseTarget, shape: DimensionShape, parents: set[tuple[str, ...]], reading: KeyMessages
+) -> None:
+    """Check that a member is none of those that stand above its parents, however far up.
+
+    Cost: a query a level.
+
+    Raises:
+        TargetError: it is.
+    """
+    by_key = f"""SELECT {name(shape.durable_key)} FROM {name(shape.table)}
+        WHERE {has_key([part.name for part in shape.key])}"""
+    own = {durable for (durable,) in target.rows(by_key, [str(shown_value(part)) for part in reading.key])}
+    level = {durable for key in parents for (durable,) in target.rows(by_key, list(key))}
+    roles, above = names(one.durable for one in shape.inner_cascades), set[int]()
+    while level:
+        above |= level
+        query = f"""SELECT DISTINCT {roles} FROM {name(shape.table)}
+            WHERE {name(shape.durable_key)} IN ({", ".join(map(str, sorted(level)))})"""
+        level = {durable for row in target.rows(query) for durable in row if durable is not None} - above
+    if own & above:
+        text = f"The member stands above itself in {shape.table}, and its versions make versions of its own."
+        raise TargetError("What a late message would do cannot be told here", text)
 
 
 def _starts(
-    target: WarehouseTarget, shapes: TableShapes, reference: ReferenceShape, known: Sequence[Values]
+    target: WarehouseTarget,
+    shapes: TableShapes,
+    shape: DimensionShape,
+    reference: ReferenceShape,
+    known: Sequence[Values],
 ) -> ParentStarts:
     parent, parts = shapes.dimension(reference.dimension), len(reference.on)
     query = f"""SELECT valid_from FROM {name(parent.table)} WHERE {name(parent.version_key)} > 0
@@ -177,7 +214,8 @@ def _starts(
         key: tuple(at for (at,) in target.rows(query, list(key)) if at is not None)
         for key in {_parent_key(values, reference.role, parts) for values in known}
     }
-    return ParentStarts(reference.role, reference.dimension, parts, starts)
+    is_within = reference in shape.inner_cascades
+    return ParentStarts(reference.role, reference.dimension, parts, starts, is_within)
 
 
 def _parent_key(values: Values, role: str, parts: int) -> tuple[str, ...]:

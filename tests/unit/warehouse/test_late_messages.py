@@ -26,6 +26,7 @@ from metl_gui.warehouse.row_reasons import row_reason
 from metl_gui.warehouse.target_model import Owner
 from tests.unit.warehouse.conftest import NewTarget
 from tests.unit.warehouse.test_cascades import stay_dimension, tables_of
+from tests.unit.warehouse.test_hierarchies import CHIEF, Staff, unit
 from tests.unit.warehouse.worlds import at, model_of, part, person_dimension, visit_fact
 
 KIEL = {"id": 1, "city": "Kiel", "mood": "glad", "nick": "K", "since": at(1)}
@@ -136,6 +137,46 @@ def test_versions_of_a_child_that_its_parents_cut_are_those_of_a_real_load(
     load(target, tables, tmp_path, "visit", [as_loaded(study, like, hour, {})], "late")
     found = [one for one in key_history(target, tables, "stay", ("1",)).versions if not one.is_inferred]
     assert list(told.versions) == found
+
+
+UNDER = msgspec.structs.replace(CHIEF, cascade=True)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_versions_that_members_above_hand_down_are_those_of_a_real_load(
+    new_target: NewTarget, tmp_path: Path, seed: int
+) -> None:
+    dice = random.Random(seed)
+    covers_past, policy = dice.random() < 0.5, dice.choice(["close", "flag", "remove"])
+    units = Staff(new_target, tmp_path, references=(UNDER,), covers_past=covers_past, on_delete=policy)
+    # Who is above another has a smaller key, so that nobody is above himself.
+    bosses: dict[int, list[int | None]] = {1: [None], 2: [1, None], 3: [1, 2, None], 4: [1, 2, 3]}
+    changes = [
+        unit(key, dice.choice(bosses[key]), order, "d" if dice.random() < 0.1 else "u", dice.choice("xyz"))
+        for order in range(1, 25)
+        for key in [dice.randrange(1, 5)]
+    ]
+    units.load(*changes)
+    study = key_study(units.target, units.tables, "unit", ("3",))
+    read = [one for one in key_history(units.target, units.tables, "unit", ("3",)).versions if not one.is_inferred]
+    assert len(study.before.versions) == len(read)
+    like = dice.choice(study.reading.messages)
+    hour = dice.randrange(25) + 0.25
+    told = late_answer(study, (like.schema, str(like.row_key), like.order_key, like.op), at(hour), {"title": "late"})
+    units.load(as_loaded(study, like, hour, {} if like.is_delete else {"title": "late"}))
+    found = [one for one in key_history(units.target, units.tables, "unit", ("3",)).versions if not one.is_inferred]
+    assert list(told.versions) == found
+    assert told.effect.uncounted == (() if list(told.versions) == read else ("unit",))
+
+
+def test_a_member_that_stands_above_itself_is_told_nothing_of(new_target: NewTarget, tmp_path: Path) -> None:
+    units = Staff(new_target, tmp_path, references=(UNDER,))
+    units.load(unit(7, 8, 1), unit(8, 9, 1), unit(9, 7, 1), unit(3, 7, 1), unit(5, 5, 1))
+    for key in "7895":
+        with pytest.raises(TargetError, match="cannot be told here") as refused:
+            key_study(units.target, units.tables, "unit", (key,))
+        assert "stands above itself in unit" in str(refused.value)
+    assert len(key_study(units.target, units.tables, "unit", ("3",)).before.versions) == 1
 
 
 def facts(target: WarehouseTarget) -> dict[int, int]:

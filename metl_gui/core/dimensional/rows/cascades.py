@@ -41,6 +41,22 @@ def _cut(segment: Segment, role: str, starts: Sequence[tuple[datetime, Opening]]
         yield Segment(since, until, opened, {**segment.values, role: number})
 
 
+def cascaded_below(found: Iterable[MemberVersion], starts: Starts) -> tuple[MemberVersion, ...]:
+    """Return the versions of one member, cut where versions of those above it in its dimension begin.
+
+    Args:
+        found: the versions that it has of its own.
+        starts: of those above a member, as they are; none of them is below this one.
+    """
+    return tuple(part for one in found for part in _cut_below(one, starts(one.by_version)))
+
+
+def _cut_below(version: MemberVersion, starts: Sequence[tuple[datetime, Opening]]) -> Iterator[MemberVersion]:
+    opened = {at: by for at, by in starts if version.valid_from < at < version.valid_to}
+    for part in _parts(version, opened):
+        yield msgspec.structs.replace(part, opened_by=opened.get(part.valid_from, part.opened_by))
+
+
 Above: TypeAlias = Callable[[Values], Iterable[Key]]
 """Returns the members of the same dimension that one with these values refers to."""
 

@@ -62,10 +62,10 @@ def audit(target: WarehouseTarget, shapes: TableShapes, owner: Owner) -> tuple[F
         TargetError: nothing was loaded into the target, or it is somebody else's, or made by another model.
     """
     check_loaded(target)
-    # First, as it says plainly what the rules would stumble over: another owner, or a model that has changed.
     known: tuple[Member, ...] = (*shapes.dimensions, *shapes.facts)
     members = {one.table: one for one in known}
     differing = _DifferingKeys(target, members)
+    # First, as it says plainly what the rules would stumble over: another owner, or a model that has changed.
     report = Loader(target, shapes, owner, differing.note).recomputed()
     findings = [_found(target, rule, members.get(rule.table)) for rule in _rules(target, shapes)]
     for table, counts in report.tables.items():

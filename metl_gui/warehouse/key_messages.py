@@ -112,6 +112,7 @@ def _rules(shape: DimensionShape | FactShape, ownership: Ownership, *, is_declar
         is_declared=is_declared,
         covers_past=isinstance(shape, DimensionShape) and shape.covers_past,
         removes=shape.on_delete == "remove",
+        flags=shape.on_delete == "flag",
     )
 
 
@@ -195,7 +196,7 @@ class ColumnMaker:
 
     def __call__(self, times: Sequence[Values]) -> Sequence[Values]:
         """Return the columns of each of several times."""
-        if not self._columns:
+        if not self._columns or not times:
             return [{} for _ in times]
         row = f"(?{', ?' * len(self._types)})"
         typed = "".join(f", CAST({name(column)} AS {type_}) AS {name(column)}" for column, type_ in self._types.items())

@@ -22,7 +22,7 @@ from metl_gui.core.dimensional.rows.late_messages import (
     late_message,
     member_versions,
 )
-from metl_gui.core.dimensional.rows.members import Opening
+from metl_gui.core.dimensional.rows.members import Key, Opening
 from metl_gui.core.dimensional.rows.messages import Message
 from metl_gui.core.dimensional.rows.row_states import FOREVER, Values
 from metl_gui.warehouse.databases.target import TargetError, WarehouseTarget
@@ -45,14 +45,14 @@ class ParentStarts(msgspec.Struct, frozen=True):
         role: of the reference.
         dimension: of the parents.
         parts: of how many values their key is.
-        starts: by the key of a parent, as texts, in order.
+        starts: by the key of a parent, in order.
         is_within: the parents are members of the same dimension.
     """
 
     role: str
     dimension: str
     parts: int
-    starts: dict[tuple[str, ...], tuple[datetime, ...]]
+    starts: dict[Key, tuple[datetime, ...]]
     is_within: bool
 
     def __call__(self, values: Values) -> list[tuple[datetime, Opening]]:
@@ -66,7 +66,7 @@ class ParentStarts(msgspec.Struct, frozen=True):
             text = f"It refers to another member of {self.dimension} than the messages of the key so far."
             raise TargetError("What a late message would do cannot be told here", text)
         # What comes from within a dimension is known by its time alone, as in the target.
-        told = ("", "") if self.is_within else (self.role, "\n".join(key))
+        told = ("", "") if self.is_within else (self.role, "\n".join(map(shown_value, key)))
         return [(at, (*told, at.isoformat(), "", False)) for at in self.starts[key]]
 
 
@@ -130,6 +130,10 @@ def key_study(target: WarehouseTarget, shapes: TableShapes, table: str, key: Seq
     )
     reading = read_key(target, shapes, shape, key)
     parents = _parents(target, shapes, shape, reading) if shape.cascades else ()
+    if shape.inner_cascades:
+        _check_above(
+            target, shape, {one for parent in parents if parent.is_within for one in parent.starts} - {reading.key}, key
+        )
     facts = tuple(_facts(target, shapes, shape, key))
     study = KeyStudy(reading=reading, shape=shape, facts=facts, followers=followers, parents=parents)
     return msgspec.structs.replace(study, before=study.versions())
@@ -147,7 +151,8 @@ def late_answer(
         values: by column of the history, texts of values that are other ones.
 
     Raises:
-        TargetError: there is no such message or column, or a value is none of its type.
+        TargetError: there is no such message or column, a value is none of its type, or the message may bring versions
+            to a member above this one.
     """
     reading = study.reading
     found = next((one for one in reading.messages if (one.schema, one.row_key, one.order_key, one.op) == like), None)
@@ -156,7 +161,10 @@ def late_answer(
     typed: dict[str, Any] = dict(_typed(reading.types, values))
     if reading.declared_in:
         typed[reading.declared_in] = holds_from
-    after = study.versions([late_message(reading.messages, found, holds_from, reading.rules, typed)])
+    late = late_message(reading.messages, found, holds_from, reading.rules, typed)
+    if any(parent.is_within for parent in study.parents):
+        _check_own(reading, late)
+    after = study.versions([late])
     effect = late_effect(study.before, after, study.facts, reading.rules)
     if effect.opened or effect.gone or effect.closed or effect.changed:
         effect = msgspec.structs.replace(effect, uncounted=study.followers)
@@ -170,33 +178,49 @@ def _parents(
     own = member_versions(reading.messages, reading.key, reading.rules, reading.columns)
     of_messages = reading.columns([one.values for one in reading.messages])
     known = [*(one.by_version for one in own.versions), *of_messages]
-    found = tuple(_starts(target, shapes, shape, one, known) for one in shape.cascades)
-    _check_above(target, shape, {key for one in found if one.is_within for key in one.starts}, reading)
-    return found
+    return tuple(_starts(target, shapes, shape, one, known, reading.key) for one in shape.cascades)
 
 
-def _check_above(
-    target: WarehouseTarget, shape: DimensionShape, parents: set[tuple[str, ...]], reading: KeyMessages
-) -> None:
-    """Check that a member is none of those that stand above its parents, however far up.
+def _check_above(target: WarehouseTarget, shape: DimensionShape, parents: set[Key], key: Sequence[str]) -> None:
+    """Check that a member is none of those above its parents, however far up.
 
-    Cost: a query a level.
+    Args:
+        target: where they are.
+        shape: their dimension.
+        parents: of the member, itself left out.
+        key: of the member, as texts.
+
+    Cost: a query a parent and a level.
 
     Raises:
         TargetError: it is.
     """
-    by_key = f"""SELECT {name(shape.durable_key)} FROM {name(shape.table)}
-        WHERE {has_key([part.name for part in shape.key])}"""
-    own = {durable for (durable,) in target.rows(by_key, [str(shown_value(part)) for part in reading.key])}
-    level = {durable for key in parents for (durable,) in target.rows(by_key, list(key))}
-    roles, above = names(one.durable for one in shape.inner_cascades), set[int]()
+    durable, table, parts = name(shape.durable_key), name(shape.table), [part.name for part in shape.key]
+    own = set(target.rows(f"SELECT {durable} FROM {table} WHERE {has_key(parts)}", list(key)))
+    is_parent = _equals(parts)
+    level = {found for one in parents for found in target.rows(f"SELECT {durable} FROM {table} WHERE {is_parent}", one)}
+    roles, above = names(one.durable for one in shape.inner_cascades), set[tuple[int]]()
     while level:
         above |= level
-        query = f"""SELECT DISTINCT {roles} FROM {name(shape.table)}
-            WHERE {name(shape.durable_key)} IN ({", ".join(map(str, sorted(level)))})"""
-        level = {durable for row in target.rows(query) for durable in row if durable is not None} - above
+        query = f"""SELECT DISTINCT {roles} FROM {table}
+            WHERE {durable} IN ({", ".join(str(one) for (one,) in sorted(level))})"""
+        level = {(one,) for row in target.rows(query) for one in row if one is not None} - above
     if own & above:
-        text = f"The member stands above itself in {shape.table}, and its versions make versions of its own."
+        text = f"The member is among those above it in {shape.table}, and hands its versions down to itself."
+        raise TargetError("What a late message would do cannot be told here", text)
+
+
+def _check_own(reading: KeyMessages, late: Message) -> None:
+    """Check that no message carries another key: a member above this one could get versions by it.
+
+    Raises:
+        TargetError: one does.
+    """
+    parts = reading.rules.ownership.key
+    own = dict(zip(parts, reading.key[-len(parts) :] if parts else (), strict=True))
+    messages = (*reading.messages, late)
+    if any(one.values.get(part) not in (None, value) for one in messages for part, value in own.items()):
+        text = "A message of the key is of another member, too, whose versions may make some of this one."
         raise TargetError("What a late message would do cannot be told here", text)
 
 
@@ -206,20 +230,35 @@ def _starts(
     shape: DimensionShape,
     reference: ReferenceShape,
     known: Sequence[Values],
+    own: Key,
 ) -> ParentStarts:
-    parent, parts = shapes.dimension(reference.dimension), len(reference.on)
+    """Read when versions of the parents begin that a member with some values has.
+
+    A member that is its own parent hands nothing down to itself: its versions begin where they begin.
+    """
+    parent, parts, is_within = (
+        shapes.dimension(reference.dimension),
+        len(reference.on),
+        reference in shape.inner_cascades,
+    )
     query = f"""SELECT valid_from FROM {name(parent.table)} WHERE {name(parent.version_key)} > 0
-        AND {has_key([part.name for part in parent.key])} ORDER BY version_number"""
+        AND {_equals([part.name for part in parent.key])} ORDER BY version_number"""
+    keys = {_parent_key(values, reference.role, parts) for values in known}
     starts = {
-        key: tuple(at for (at,) in target.rows(query, list(key)) if at is not None)
-        for key in {_parent_key(values, reference.role, parts) for values in known}
+        key: ()
+        if None in key or (is_within and key == own)
+        else tuple(at for (at,) in target.rows(query, key) if at is not None)
+        for key in keys
     }
-    is_within = reference in shape.inner_cascades
     return ParentStarts(reference.role, reference.dimension, parts, starts, is_within)
 
 
-def _parent_key(values: Values, role: str, parts: int) -> tuple[str, ...]:
-    return tuple(str(shown_value(values.get(f"{LOOKED_UP}{role}_{number}"))) for number in range(parts))
+def _equals(columns: Sequence[str]) -> str:
+    return " AND ".join(f"{name(one)} = ?" for one in columns)
+
+
+def _parent_key(values: Values, role: str, parts: int) -> Key:
+    return tuple(values.get(f"{LOOKED_UP}{role}_{number}") for number in range(parts))
 
 
 def _facts(
@@ -259,12 +298,12 @@ def _shown(study: KeyStudy, member: MemberVersions) -> Iterable[KeyVersion]:
     """Yield versions as the table holds them."""
     for number, one in enumerate(member.versions, 1):
         is_newest = number == len(member.versions)
-        is_open = one.valid_to == FOREVER or (is_newest and study.shape.on_delete == "flag")
+        until = study.reading.rules.until(member, one)
         values = study.reading.rules.values(one)
         yield KeyVersion(
             number=number,
             since=None if number == 1 and study.shape.covers_past else one.valid_from,
-            until=None if is_open else one.valid_to,
+            until=None if until == FOREVER else until,
             is_current=is_newest and member.is_alive,
             is_deleted=is_newest and not member.is_alive,
             is_inferred=False,

@@ -37,7 +37,7 @@ def records_of(messages: Sequence[Message], limit_bytes: int = LIMIT_BYTES, topi
     """Return messages as records.
 
     Args:
-        messages: as a consumer returned them, none an error.
+        messages: as a consumer returned them, none of them an error, which has no place.
         limit_bytes: a record that is larger ends at its beginning; all of it lies in the buffer all the same.
         topic: the topic that the records name, where it is not theirs; their positions stay where they are.
     """
@@ -61,7 +61,6 @@ def by_partition(messages: Sequence[Message]) -> dict[tuple[str, int], list[Mess
 
 
 def _places(messages: Sequence[Message]) -> Iterator[tuple[str, int]]:
-    # Only signs among messages have neither.
     return zip(map(_topic, messages), map(_partition, messages), strict=True)
 
 

@@ -113,8 +113,8 @@ class _Reading:
             np.zeros(1, np.int64),
         )
         present, left = self.masks
-        is_whole = np.atleast_1d(present.all(axis=1))
-        is_left = np.atleast_1d(left.any(axis=1)) if lefts else np.zeros(len(left), np.bool_)
+        is_whole: list[bool] = [bool(one.all()) for one in present]
+        is_left: list[bool] = [bool(lefts) and bool(one.any()) for one in left]
         masks = np.packbits(present, axis=1, bitorder="little")
         found = []
         for job, (form, slot) in enumerate(zip(self.forms, self.jobs[:, 4].tolist(), strict=True)):

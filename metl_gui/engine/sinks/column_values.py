@@ -3,15 +3,15 @@
 What is no null and not of the wanted form is *left* to others, marked row by row, so nothing here decides that a value
 does not fit.
 
-Texts and whole numbers, which most values are, are read a vector or a word at a time from their addresses, as records
-are in the kernel: ``PADDING`` bytes lie behind the text of a batch, and behind where values are gathered. Loops over
-bytes are for the others.
+Texts and numbers, which most values are, are read a vector or a word at a time from their addresses, as records are in
+the kernel: ``PADDING`` bytes lie behind the text of a batch, and behind where values are gathered. Loops over bytes are
+for the others.
 
 All columns are read in one pass over blocks of ``BLOCK`` messages: what a value of a message lies beside is near then,
 where column by column over a whole batch each value would be fetched from far off again.
 
-Units: places are bytes in the text of a batch; a value that is missing has length 0. Shape: ``starts`` and ``stops``
-of one column (rows,).
+Units: starts and stops are places in the text of a batch, in bytes, and what is named ``at`` or ``end`` an address; a
+value that is missing has length 0. Shape: ``starts`` and ``stops`` of one column (rows,).
 """
 
 from __future__ import annotations

@@ -158,7 +158,7 @@ def by_form(first: Reader, other: Reader, is_text: bool) -> Reader:
     """Make a reader of texts and of everything else, each by a reader of its own.
 
     Args:
-        first: the reader of what is common; its ``form`` takes nothing of the other one's.
+        first: the reader of what is common.
         other: the other reader.
         is_text: the other one reads the texts.
     """
@@ -172,7 +172,8 @@ def by_form(first: Reader, other: Reader, is_text: bool) -> Reader:
         own, others = first(only(found, of_other=False)), other(only(found, of_other=True))
         return others if pa.types.is_null(own.type) else pc.coalesce(own, others.cast(own.type))
 
-    return Reader(every, first.form, first.change)
+    takes_both = is_text and first.form is not None and first.form.has_texts
+    return Reader(every, None if takes_both else first.form, first.change)
 
 
 def _nulls(values: bytes, error: ValueError) -> Array:

@@ -160,7 +160,7 @@ class TypedRows:
         digits = [_parts(wanted, found, len(NAMED) + at) for at, wanted in self.digits.items()]
         named = [[_Part(wanted, at, wanted.read)] for at, wanted in enumerate(self.named)]
         parts = [part for some in (*leaves, *digits, *named) for part in some]
-        reading = _Reading(self.plan, found, MACHINE.after(len(numbers)), parts)
+        reading = _ColumnReading(self.plan, found, MACHINE.after(len(numbers)), parts)
         refused: dict[int, RejectedRecord] = {}
         return ReadMessages(
             found=found,
@@ -186,7 +186,7 @@ def _parts(wanted: TypedColumn, found: MessageColumns, number: int) -> list[_Par
     ]
 
 
-class _Reading:
+class _ColumnReading:
     """Reads columns of messages; the common values of those that one reader reads in one pass over the messages.
 
     Args:
@@ -225,11 +225,11 @@ class _Reading:
     def _read(self, part: _Part, refused: dict[int, RejectedRecord]) -> Array:
         """Return the common values, with those that are left read as an array of JSON."""
         taken = self._common(part)
-        if taken is not None and taken.left is None:
-            return taken.array
         rows = np.arange(len(self.found.which)) if part.rows is None else part.rows
-        if taken is None or taken.left is None:
+        if taken is None:
             return self._read_all(part, rows, refused)
+        if taken.left is None:
+            return taken.array
         at_left = np.flatnonzero(taken.left)
         others = self._read_all(part, rows[at_left], refused)
         places = np.arange(len(rows))

@@ -27,8 +27,8 @@ class Form(Value):
         kind: one of the numbers above.
         type: of the array.
         scale: of decimals.
-        has_texts: values may be texts. Those of a decimal are bytes in base64 that count in its scale; digits have
-            nothing of texts then.
+        has_texts: values may be texts. Those of a decimal are bytes in base64 that count in its scale; as digits they
+            count as null.
     """
 
     kind: int

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from metl_gui.engine.sinks.readers import decimals
+from metl_gui.engine.sinks.readers import by_form, decimals, texts
 
 _EXACT = Context(prec=500)
 _places = st.integers(0, 90)
@@ -54,3 +54,9 @@ def test_an_exponent_of_any_size_costs_nothing() -> None:
     assert read("1e999999999", 0) is None
     assert read("1e-999999999", 0) is None
     assert read("0e999999999", 0) == 0
+
+
+def test_no_text_is_taken_for_a_decimal_where_texts_have_a_reader_of_their_own() -> None:
+    with_texts, without = (decimals(pa.decimal128(38, 2), scale) for scale in (2, None))
+    assert by_form(with_texts, texts, True).form is None
+    assert by_form(without, texts, True).form is without.form is not None

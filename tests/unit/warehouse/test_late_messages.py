@@ -10,25 +10,28 @@ from typing import Any
 import msgspec
 import pytest
 
+from metl_gui.core.dimensional.histories import EntityHistory, HistoryColumn
 from metl_gui.core.dimensional.loads.key_history import KeyVersion
 from metl_gui.core.dimensional.rows.epochs import HEAD
 from metl_gui.core.dimensional.rows.late_messages import DECLARED, late_message
 from metl_gui.core.dimensional.rows.messages import Message
-from metl_gui.core.warehouse_model import Column
+from metl_gui.core.dimensional.rows.row_states import FOREVER
+from metl_gui.core.warehouse_model import Column, Model
 from metl_gui.warehouse import key_messages
 from metl_gui.warehouse import late_messages as module
 from metl_gui.warehouse.databases.duckdb_target import DuckDb
 from metl_gui.warehouse.databases.target import TargetError, WarehouseTarget
-from metl_gui.warehouse.key_history import key_history
+from metl_gui.warehouse.key_history import has_key, key_history
 from metl_gui.warehouse.late_messages import KeyStudy, key_study, late_answer
 from metl_gui.warehouse.loader import load_parts
+from metl_gui.warehouse.plans.shapes.shape_maker import shapes
 from metl_gui.warehouse.plans.shapes.table_shapes import TableShapes
 from metl_gui.warehouse.row_reasons import row_reason
 from metl_gui.warehouse.target_model import Owner
 from tests.unit.warehouse.conftest import NewTarget
 from tests.unit.warehouse.test_cascades import stay_dimension, tables_of
-from tests.unit.warehouse.test_hierarchies import CHIEF, Staff, unit
-from tests.unit.warehouse.worlds import at, model_of, part, person_dimension, visit_fact
+from tests.unit.warehouse.test_hierarchies import CHIEF, Staff, unit, unit_dimension
+from tests.unit.warehouse.worlds import at, model_of, parse, part, person_dimension, visit_fact
 
 KIEL = {"id": 1, "city": "Kiel", "mood": "glad", "nick": "K", "since": at(1)}
 COLUMNS = (
@@ -144,16 +147,30 @@ def told_beside_load(
 ) -> tuple[module.LateAnswer, bool]:
     """Ask of a late message, load it, and compare; return what was told, and whether versions changed."""
     table, key = of
+    shape = tables.dimension(table)
+    columns = ", ".join([shape.version_key, "first_known", "valid_to", *(one.name for one in shape.columns)])
+    is_own = f"{shape.version_key} > 0 AND NOT is_inferred AND {has_key([one.name for one in shape.key])}"
+
+    def written() -> dict[int, tuple[Any, ...]]:
+        return {
+            number: tuple(values)
+            for number, *values in target.rows(f"SELECT {columns} FROM {table} WHERE {is_own}", [key])
+        }
 
     def versions() -> list[KeyVersion]:
         return [one for one in key_history(target, tables, table, (key,)).versions if not one.is_inferred]
 
-    study, before = key_study(target, tables, table, (key,)), versions()
+    study, before, was = key_study(target, tables, table, (key,)), versions(), written()
     assert len(study.before.versions) == len(before)
     like, hour = dice.choice(study.reading.messages), dice.randrange(25) + 0.25
     told = late_answer(study, (like.schema, str(like.row_key), like.order_key, like.op), at(hour), values)
     take(as_loaded(study, like, hour, {} if like.is_delete else values))
     assert list(told.versions) == versions()
+    now, effect = written(), told.effect
+    closed = {one for one in was.keys() & now.keys() if (now[one][1] or FOREVER) < (was[one][1] or FOREVER)}
+    changed = {one for one in was.keys() & now.keys() - closed if now[one] != was[one]}
+    counts = len(now.keys() - was.keys()), len(was.keys() - now.keys()), len(closed), len(changed)
+    assert (effect.opened, effect.gone, effect.closed, effect.changed) == counts
     return told, list(told.versions) != before
 
 
@@ -179,14 +196,68 @@ def test_versions_that_members_above_hand_down_are_those_of_a_real_load(
     assert told.effect.uncounted == (("unit",) if is_changed else ())
 
 
-def test_a_member_that_stands_above_itself_is_told_nothing_of(new_target: NewTarget, tmp_path: Path) -> None:
+def test_a_member_among_those_above_it_is_told_nothing_of(new_target: NewTarget, tmp_path: Path) -> None:
     units = Staff(new_target, tmp_path, references=(UNDER,))
-    units.load(unit(7, 8, 1), unit(8, 9, 1), unit(9, 7, 1), unit(3, 7, 1), unit(5, 5, 1))
-    for key in "7895":
+    units.load(unit(7, 8, 1), unit(8, 9, 1), unit(9, 7, 1), unit(3, 7, 1), unit(4, 5, 2))
+    for key in "789":
         with pytest.raises(TargetError, match="cannot be told here") as refused:
             key_study(units.target, units.tables, "unit", (key,))
-        assert "stands above itself in unit" in str(refused.value)
+        assert "hands its versions down to itself" in str(refused.value)
     assert len(key_study(units.target, units.tables, "unit", ("3",)).before.versions) == 1
+    # Of one that others named and nobody sent there is nothing to tell.
+    assert key_study(units.target, units.tables, "unit", ("5",)).before.versions == ()
+
+
+def test_a_root_that_names_itself_and_those_below_it_are_told_of(new_target: NewTarget, tmp_path: Path) -> None:
+    units = Staff(new_target, tmp_path, references=(UNDER,))
+    units.load(unit(1, 1, 1), unit(2, 1, 2), unit(1, 1, 8, title="y"))
+    for key in ("1", "2"):
+        told_beside_load(units.target, units.tables, ("unit", key), random.Random(3), {"title": "late"}, units.load)
+
+
+def test_what_may_bring_versions_to_a_member_above_is_told_nothing_of(new_target: NewTarget, tmp_path: Path) -> None:
+    units = Staff(new_target, tmp_path, references=(UNDER,))
+    moved = [msgspec.structs.replace(unit(key, None, key), row_key='{"id":"r"}') for key in (2, 3)]
+    units.load(*moved, unit(2, 3, 4))
+    study = key_study(units.target, units.tables, "unit", ("2",))
+    for like in study.reading.messages:
+        place = (like.schema, str(like.row_key), like.order_key, like.op)
+        with pytest.raises(TargetError, match="cannot be told here"):
+            late_answer(study, place, at(10), {"title": "late"})
+    units.load(unit(8, None, 1), unit(9, 8, 1))
+    (like,) = (study := key_study(units.target, units.tables, "unit", ("9",))).reading.messages
+    place = (like.schema, str(like.row_key), like.order_key, like.op)
+    assert late_answer(study, place, at(10), {"title": "late"}).effect.opened == 1
+    with pytest.raises(TargetError, match="cannot be told here"):
+        late_answer(study, place, at(10), {"id": "8"})
+
+
+@pytest.mark.parametrize(
+    ("type_", "above", "below"),
+    [("text", "a" * 250, "b" * 250), ("boolean", True, False), ("instant", at(1), at(2)), ("float", 1e16, 0.5)],
+)
+def test_members_are_found_above_one_another_whatever_their_keys(
+    new_target: NewTarget, tmp_path: Path, type_: str, above: Any, below: Any
+) -> None:
+    types = {"id": type_, "boss": type_, "title": "text"}
+    history = EntityHistory("unit", ("id",), tuple(HistoryColumn(name, name, one) for name, one in types.items()))
+    tables = shapes(Model(name="world", tables=(unit_dimension(references=(UNDER,), parent=()),)), [history], parse)
+    target = new_target(tmp_path)
+
+    def take(*messages: Message) -> None:
+        found = [part(tmp_path, "unit", messages, history)]
+        load_parts(target, tables, found, str(len(messages)), Owner(project="p", mode="test"))
+
+    def of(row: str, key: Any, boss: Any, place: int, title: str = "x") -> Message:
+        values = {"id": key, "boss": boss, "title": title}
+        return msgspec.structs.replace(unit(1, None, place), row_key=row, values=values)
+
+    take(of("one", above, None, 1), of("two", below, above, 2), of("one", above, None, 5, "y"))
+    ((key,),) = target.rows("SELECT CAST(id AS VARCHAR) FROM unit WHERE version_number = 1 AND chief_key > 0")
+    assert len(key_study(target, tables, "unit", (key,)).before.versions) == 2
+    take(of("one", above, below, 9), of("one", above, below, 9))
+    with pytest.raises(TargetError, match="cannot be told here"):
+        key_study(target, tables, "unit", (key,))
 
 
 def facts(target: WarehouseTarget) -> dict[int, int]:

@@ -28,7 +28,7 @@ from metl_gui.core.dimensional.rows.members import (
     versions,
 )
 from metl_gui.core.dimensional.rows.messages import Message, held
-from metl_gui.core.dimensional.rows.row_states import Values, row_log, row_states
+from metl_gui.core.dimensional.rows.row_states import FOREVER, Values, row_log, row_states
 
 DECLARED = "_declared"
 """Among the values of a message: the declared time since when its state holds, where the dimension has one."""
@@ -52,6 +52,7 @@ class VersionRules(msgspec.Struct, frozen=True):
         is_declared: since when a state holds stands in ``DECLARED``, else it is its commit.
         covers_past: the first version covers the time before it.
         removes: a member whose rows are deleted has no versions.
+        flags: its newest version stays open, and says that they are.
     """
 
     ownership: Ownership
@@ -60,6 +61,11 @@ class VersionRules(msgspec.Struct, frozen=True):
     is_declared: bool = False
     covers_past: bool = True
     removes: bool = False
+    flags: bool = False
+
+    def until(self, member: MemberVersions, version: MemberVersion) -> datetime:
+        """Return the end that the table gives a version, ``FOREVER`` for none."""
+        return FOREVER if self.flags and version == member.versions[-1] else version.valid_to
 
     def values(self, version: MemberVersion) -> dict[str, Any]:
         """Return the values of a version that the table holds."""
@@ -212,9 +218,10 @@ def late_effect(
     closed = changed = 0
     for opened_by in was.keys() & now.keys():
         one, other = was[opened_by], now[opened_by]
-        closed += other.valid_to < one.valid_to
+        ended, ends = rules.until(before, one), rules.until(after, other)
+        closed += ends < ended
         is_same = (one.valid_from, rules.values(one)) == (other.valid_from, rules.values(other))
-        changed += other.valid_to > one.valid_to or (other.valid_to == one.valid_to and not is_same)
+        changed += ends > ended or (ends == ended and not is_same)
     moved: dict[str, int] = {}
     for refers in facts:
         moved[refers.fact] = moved.get(refers.fact, 0) + sum(

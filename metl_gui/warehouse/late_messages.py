@@ -31,6 +31,7 @@ from metl_gui.warehouse.key_messages import LOOKED_UP, KeyMessages, read_key
 from metl_gui.warehouse.plans.shapes.table_shapes import DimensionShape, ReferenceShape, TableShapes
 from metl_gui.warehouse.plans.statements import name, names
 
+_REFUSED = "What a late message would do cannot be told here"
 _CUT = "_c_"
 """Before the role in the name of what tells versions of a parent apart."""
 
@@ -64,7 +65,7 @@ class ParentStarts(msgspec.Struct, frozen=True):
         key = _parent_key(values, self.role, self.parts)
         if key not in self.starts:
             text = f"It refers to another member of {self.dimension} than the messages of the key so far."
-            raise TargetError("What a late message would do cannot be told here", text)
+            raise TargetError(_REFUSED, text)
         # What comes from within a dimension is known by its time alone, as in the target.
         told = ("", "") if self.is_within else (self.role, "\n".join(map(shown_value, key)))
         return [(at, (*told, at.isoformat(), "", False)) for at in self.starts[key]]
@@ -122,9 +123,11 @@ def key_study(target: WarehouseTarget, shapes: TableShapes, table: str, key: Seq
         key: values of the business key, as texts.
 
     Raises:
-        TargetError: there is too much of it, or the member stands above itself, and hands its versions to itself.
+        TargetError: there is too much of it, the member is among those above it, or its messages make versions of
+            members of another dimension, of which versions of it follow.
     """
     shape = shapes.dimension(table)
+    _check_entity(shapes, shape)
     followers = tuple(
         one.table for one in shapes.dimensions if any(table == reference.dimension for reference in one.cascades)
     )
@@ -181,6 +184,27 @@ def _parents(
     return tuple(_starts(target, shapes, shape, one, known, reading.key) for one in shape.cascades)
 
 
+def _check_entity(shapes: TableShapes, shape: DimensionShape) -> None:
+    """Check that no dimension above another one is of the same entity: a message would be one of both.
+
+    Raises:
+        TargetError: one is.
+    """
+    above, level = {shape.table}, [shape]
+    while level:
+        for reference in level.pop().cascades:
+            parent = shapes.dimension(reference.dimension)
+            if parent.table in above:
+                continue
+            if parent.entity == shape.entity:
+                text = (
+                    f"A message of {shape.entity} makes versions of {parent.table}, which make some of {shape.table}."
+                )
+                raise TargetError(_REFUSED, text)
+            above.add(parent.table)
+            level.append(parent)
+
+
 def _check_above(target: WarehouseTarget, shape: DimensionShape, parents: set[Key], key: Sequence[str]) -> None:
     """Check that a member is none of those above its parents, however far up.
 
@@ -207,7 +231,7 @@ def _check_above(target: WarehouseTarget, shape: DimensionShape, parents: set[Ke
         level = {(one,) for row in target.rows(query) for one in row if one is not None} - above
     if own & above:
         text = f"The member is among those above it in {shape.table}, and hands its versions down to itself."
-        raise TargetError("What a late message would do cannot be told here", text)
+        raise TargetError(_REFUSED, text)
 
 
 def _check_own(reading: KeyMessages, late: Message) -> None:
@@ -221,7 +245,7 @@ def _check_own(reading: KeyMessages, late: Message) -> None:
     messages = (*reading.messages, late)
     if any(one.values.get(part) not in (None, value) for one in messages for part, value in own.items()):
         text = "A message of the key is of another member, too, whose versions may make some of this one."
-        raise TargetError("What a late message would do cannot be told here", text)
+        raise TargetError(_REFUSED, text)
 
 
 def _starts(

@@ -16,7 +16,7 @@ from metl_gui.core.dimensional.rows.epochs import HEAD
 from metl_gui.core.dimensional.rows.late_messages import DECLARED, late_message
 from metl_gui.core.dimensional.rows.messages import Message
 from metl_gui.core.dimensional.rows.row_states import FOREVER
-from metl_gui.core.warehouse_model import Column, Model
+from metl_gui.core.warehouse_model import Column, Dimension, Model, Reference
 from metl_gui.warehouse import key_messages
 from metl_gui.warehouse import late_messages as module
 from metl_gui.warehouse.databases.duckdb_target import DuckDb
@@ -230,6 +230,20 @@ def test_what_may_bring_versions_to_a_member_above_is_told_nothing_of(new_target
     assert late_answer(study, place, at(10), {"title": "late"}).effect.opened == 1
     with pytest.raises(TargetError, match="cannot be told here"):
         late_answer(study, place, at(10), {"id": "8"})
+
+
+def test_a_dimension_above_of_the_same_entity_is_refused(new_target: NewTarget, tmp_path: Path) -> None:
+    town = Dimension(
+        name="town", entity="person", business_key=("city",), columns=(Column(name="mood", path="mood", history=2),)
+    )
+    home = Reference(dimension="town", role="home", on=(("city", "city"),), as_of="version", cascade=True)
+    tables = tables_of(person_dimension(columns=COLUMNS, references=(home,)), town)
+    target = new_target(tmp_path)
+    load(target, tables, tmp_path, "person", [person(1, "c", KIEL), person(30, "u", {**KIEL, "mood": "sad"})], "first")
+    assert len(key_study(target, tables, "town", ("Kiel",)).before.versions) == 2
+    with pytest.raises(TargetError, match="cannot be told here") as refused:
+        key_study(target, tables, "person", ("1",))
+    assert "makes versions of town, which make some of person" in str(refused.value)
 
 
 @pytest.mark.parametrize(

@@ -134,9 +134,7 @@ def key_study(target: WarehouseTarget, shapes: TableShapes, table: str, key: Seq
     reading = read_key(target, shapes, shape, key)
     parents = _parents(target, shapes, shape, reading) if shape.cascades else ()
     if shape.inner_cascades:
-        _check_above(
-            target, shape, {one for parent in parents if parent.is_within for one in parent.starts} - {reading.key}, key
-        )
+        _check_above(target, shape, parents, reading.key, key)
     facts = tuple(_facts(target, shapes, shape, key))
     study = KeyStudy(reading=reading, shape=shape, facts=facts, followers=followers, parents=parents)
     return msgspec.structs.replace(study, before=study.versions())
@@ -205,14 +203,16 @@ def _check_entity(shapes: TableShapes, shape: DimensionShape) -> None:
             level.append(parent)
 
 
-def _check_above(target: WarehouseTarget, shape: DimensionShape, parents: set[Key], key: Sequence[str]) -> None:
-    """Check that a member is none of those above its parents, however far up.
+def _check_above(
+    target: WarehouseTarget, shape: DimensionShape, parents: Iterable[ParentStarts], own_key: Key, texts: Sequence[str]
+) -> None:
+    """Check that a member is none of those above its parents, however far up; it may be its own parent.
 
     Args:
         target: where they are.
         shape: their dimension.
-        parents: of the member, itself left out.
-        key: of the member, as texts.
+        parents: of the member.
+        own_key, texts: of the member, as values and as texts.
 
     Cost: a query a parent and a level.
 
@@ -220,9 +220,10 @@ def _check_above(target: WarehouseTarget, shape: DimensionShape, parents: set[Ke
         TargetError: it is.
     """
     durable, table, parts = name(shape.durable_key), name(shape.table), [part.name for part in shape.key]
-    own = set(target.rows(f"SELECT {durable} FROM {table} WHERE {has_key(parts)}", list(key)))
-    is_parent = _equals(parts)
-    level = {found for one in parents for found in target.rows(f"SELECT {durable} FROM {table} WHERE {is_parent}", one)}
+    own = set(target.rows(f"SELECT {durable} FROM {table} WHERE {has_key(parts)}", list(texts)))
+    keys = {key for parent in parents if parent.is_within for key in parent.starts} - {own_key}
+    of_key = f"SELECT {durable} FROM {table} WHERE {_equals(parts)}"
+    level = {found for key in keys for found in target.rows(of_key, key)}
     roles, above = names(one.durable for one in shape.inner_cascades), set[tuple[int]]()
     while level:
         above |= level
@@ -260,11 +261,8 @@ def _starts(
 
     A member that is its own parent hands nothing down to itself: its versions begin where they begin.
     """
-    parent, parts, is_within = (
-        shapes.dimension(reference.dimension),
-        len(reference.on),
-        reference in shape.inner_cascades,
-    )
+    parent, parts = shapes.dimension(reference.dimension), len(reference.on)
+    is_within = reference in shape.inner_cascades
     query = f"""SELECT valid_from FROM {name(parent.table)} WHERE {name(parent.version_key)} > 0
         AND {_equals([part.name for part in parent.key])} ORDER BY version_number"""
     keys = {_parent_key(values, reference.role, parts) for values in known}

@@ -33,17 +33,12 @@ class AlikeMessages(Value, eq=False):
     rows: Places
     ends: Places
 
-    def span(self, field: Field, into: tuple[Places | None, Places | None] = (None, None)) -> tuple[Places, Places]:
-        """Return where a member of each message begins and ends in the text of the batch.
+    def span(self, field: Field) -> tuple[Places, Places]:
+        """Return where a member of each message begins and ends in the text of the batch."""
+        return self._at(field.start), self._at(field.stop)
 
-        Args:
-            field: the member.
-            into: arrays that are filled in, instead of new ones.
-        """
-        return self._at(field.start, into[0]), self._at(field.stop, into[1])
-
-    def _at(self, place: Place, into: Places | None) -> Places:
-        found: Places = np.add(self.ends[place.values], place.letters, out=into)
+    def _at(self, place: Place) -> Places:
+        found: Places = self.ends[place.values] + place.letters
         return found
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from metl_gui.engine.sinks.value_forms import DECIMAL, TRUTH, WHOLE, Form
+from metl_gui.engine.sinks.value_forms import DECIMAL, TRUTH, WHOLE, ValueForm
 from metl_gui.values import Value
 
 Array: TypeAlias = "pa.Array[Any]"
@@ -54,7 +54,7 @@ class Cells(Value, eq=False):
         starts, stops = self.places[:, column, rows].tolist()
         return [bytes(text[start:stop]) or b"null" for start, stop in zip(starts, stops, strict=True)]
 
-    def taken(self, machine: ModuleType, asked: Sequence[tuple[int, Form]]) -> list[Taken]:
+    def taken(self, machine: ModuleType, asked: Sequence[tuple[int, ValueForm]]) -> list[Taken]:
         """Return the common values of columns.
 
         Args:
@@ -73,7 +73,7 @@ class _Reading:
         machine: the module ``column_values``.
     """
 
-    def __init__(self, cells: Cells, asked: Sequence[tuple[int, Form]], machine: ModuleType) -> None:
+    def __init__(self, cells: Cells, asked: Sequence[tuple[int, ValueForm]], machine: ModuleType) -> None:
         self.cells, self.machine = cells, machine
         self.forms = [form for _, form in asked]
         rows = self.rows = cells.places.shape[2]

@@ -65,7 +65,11 @@ _MOST_DIGITS = 18
 
 _POWERS = 10 ** np.arange(_MOST_DIGITS + 1, dtype=np.int64)
 _LINE = 64
+"""Bytes that memory is fetched in."""
+
 _NEAR_BYTES = 4096
+"""So much of a message at most is looked at ahead."""
+
 _ZEROS = 0x3030303030303030
 _LONGEST = 32
 _BASE64 = np.full(256, -1, np.int64)

@@ -56,14 +56,10 @@ class MessageColumns(Value, eq=False):
         for number, one in enumerate(alike):
             fields = fields_of(one.layout)
             found = [fields.named[name] for name in NAMED] + [fields.payload.get(path) for path in paths]
-            mine: Any = None if len(alike) == 1 else np.searchsorted(rows, one.rows)
+            mine: Any = slice(None) if len(alike) == 1 else np.searchsorted(rows, one.rows)
             which[mine] = number
             for column, field in enumerate(found):
-                if field is None:
-                    continue
-                if mine is None:
-                    one.span(field, (starts[column], stops[column]))
-                else:
+                if field is not None:
                     starts[column, mine], stops[column, mine] = one.span(field)
         # A text as others are, with its quotes.
         starts[NAMED.index(at.POSITION)] -= 1

@@ -34,7 +34,7 @@ from metl_gui.engine.sinks.value_forms import (
     SURE_FLOATS,
     TRUTHS,
     WHOLE_NUMBERS,
-    Form,
+    ValueForm,
 )
 from metl_gui.values import Value
 
@@ -71,7 +71,7 @@ class Reader(Value, eq=False):
     """
 
     every: _Every
-    form: Form | None = None
+    form: ValueForm | None = None
     change: _Change | None = None
 
     def __call__(self, values: bytes) -> Array:
@@ -92,7 +92,7 @@ def joined(values: Sequence[bytes]) -> bytes:
     return b"[" + b",".join(values) + b"]"
 
 
-def _reader(form: Form | None = None, change: _Change | None = None) -> Callable[[_Every], Reader]:
+def _reader(form: ValueForm | None = None, change: _Change | None = None) -> Callable[[_Every], Reader]:
     return lambda every: Reader(every, form, change)
 
 
@@ -337,7 +337,7 @@ def decimals(type_: pa.Decimal128Type[Any, Any], text_scale: int | None) -> Read
                 return found
         return _as_decimals(pa.array(_all_digits(values, text_scale), pa.string()), type_)
 
-    return Reader(read, Form(DECIMAL, type_, type_.scale, text_scale == type_.scale))
+    return Reader(read, ValueForm(DECIMAL, type_, type_.scale, text_scale == type_.scale))
 
 
 def _as_decimals(written: Array, type_: pa.Decimal128Type[Any, Any]) -> Array:
@@ -410,7 +410,7 @@ def written_digits(stored_scale: int | None, text_scale: int | None) -> Reader:
         return found if stored_scale is None else _not_of_scale(found, stored_scale)
 
     kind, scale = (DIGITS, NO_SCALE) if stored_scale is None else (OTHER_DIGITS, stored_scale)
-    return Reader(read, Form(kind, pa.string(), scale, has_own_texts))
+    return Reader(read, ValueForm(kind, pa.string(), scale, has_own_texts))
 
 
 def _not_of_scale(written: Array, scale: int) -> Array:

@@ -225,16 +225,19 @@ class _ColumnReading:
     def _read(self, part: _Part, refused: dict[int, RejectedRecord]) -> Array:
         """Return the common values, with those that are left read as an array of JSON."""
         taken = self._common(part)
-        rows = np.arange(len(self.found.which)) if part.rows is None else part.rows
         if taken is None:
-            return self._read_all(part, rows, refused)
+            return self._read_all(part, self._rows(part), refused)
         if taken.left is None:
             return taken.array
+        rows = self._rows(part)
         at_left = np.flatnonzero(taken.left)
         others = self._read_all(part, rows[at_left], refused)
         places = np.arange(len(rows))
         places[at_left] = len(rows) + np.arange(len(at_left))
         return pa.concat_arrays([taken.array, others.cast(taken.array.type)]).take(places)
+
+    def _rows(self, part: _Part) -> Places:
+        return np.arange(len(self.found.which)) if part.rows is None else part.rows
 
     def _common(self, part: _Part) -> Taken | None:
         """Return the common values; nothing where one of them does not fit, which is then found out one by one."""

@@ -20,7 +20,7 @@ WHOLE, TRUTH, DECIMAL = range(6, 9)
 NO_SCALE = -1
 
 
-class Form(Value):
+class ValueForm(Value):
     """What is made of values.
 
     Args:
@@ -37,6 +37,6 @@ class Form(Value):
     has_texts: bool = False
 
 
-AS_JSON, AS_TEXT, AS_DIGITS = (Form(kind, pa.string()) for kind in (JSON, TEXT, DIGITS))
-SURE_DOUBLES, SURE_FLOATS = (Form(kind, pa.string()) for kind in (DOUBLE, FLOAT))
-WHOLE_NUMBERS, TRUTHS = Form(WHOLE, pa.int64()), Form(TRUTH, pa.bool_())
+AS_JSON, AS_TEXT, AS_DIGITS = (ValueForm(kind, pa.string()) for kind in (JSON, TEXT, DIGITS))
+SURE_DOUBLES, SURE_FLOATS = (ValueForm(kind, pa.string()) for kind in (DOUBLE, FLOAT))
+WHOLE_NUMBERS, TRUTHS = ValueForm(WHOLE, pa.int64()), ValueForm(TRUTH, pa.bool_())

@@ -16,19 +16,17 @@ value that is missing has length 0. Shape: ``starts`` and ``stops`` of one colum
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeAlias, TypeVar
+from typing import TypeAlias
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from metl_gui.engine.kernel.compiled.instructions import VECTOR
-from metl_gui.engine.kernel.compiled.jit_cache import Locator, keep
 from metl_gui.engine.kernel.compiled.memory import (
     IS_CHECKED,
     PADDING,
     allow,
+    compiled_beside,
     copy,
     first_bit,
     load8,
@@ -36,7 +34,8 @@ from metl_gui.engine.kernel.compiled.memory import (
     no_digit,
     special,
 )
-from metl_gui.engine.sinks.machine_code import stamp
+from metl_gui.engine.kernel.row_code import stamp
+from metl_gui.engine.sinks.machine_code import SOURCE
 from metl_gui.engine.sinks.value_forms import (
     DECIMAL,
     DIGITS,
@@ -49,7 +48,6 @@ from metl_gui.engine.sinks.value_forms import (
     WHOLE,
 )
 
-Function = TypeVar("Function", bound=Callable[..., Any])
 _Places: TypeAlias = "NDArray[np.int64]"
 _Form: TypeAlias = "tuple[int, int, bool, int]"
 """Kind, scale and whether there are texts, as of ``value_forms``, and the address of the text of the batch."""
@@ -76,15 +74,7 @@ _BASE64 = np.full(256, -1, np.int64)
 _BASE64[list(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")] = np.arange(64)
 
 
-class _Locator(Locator):
-    """Has machine code kept beside the kernel's, as long as this source is the same too."""
-
-    def get_source_stamp(self) -> str:
-        return f"{super().get_source_stamp()} {stamp()}"
-
-
-def _compiled(function: Function) -> Function:
-    return keep(njit(function, nogil=True, error_model="numpy"), _Locator)  # type: ignore[no-any-return]  # numba has no types for it
+_compiled = compiled_beside(stamp(SOURCE))
 
 
 @_compiled

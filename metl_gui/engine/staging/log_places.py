@@ -1,38 +1,23 @@
 """Places of many messages at once: order keys and transport positions as columns.
 
-What most messages look like is read as a column; everything else, message by message, by ``formats.source_positions``,
-which says what is right. Both give the same.
+What most messages look like is read by machine code (``place_values``), once it is there; everything else, message by
+message, by ``formats.source_positions``, which says what is right. Both give the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute
 from numpy.typing import NDArray
 
+from metl_gui.engine.kernel.message_records import PADDING
+from metl_gui.engine.staging.machine_code import MACHINE
 from metl_gui.formats.json_text import NULL
 from metl_gui.formats.source_positions import order_keys, transport_position
 
 Array: TypeAlias = "pa.Array[Any]"
-pc: Any = pyarrow.compute
-"""The stubs know too little of it."""
-
-_NUMBER = r"[0-9]{1,18}"
-_POSTGRESQL = (
-    rf'^\{{(?:"sequence":"\[(?:null|\\"(?P<commit>{_NUMBER})\\"),\\"{_NUMBER}\\"\]",)?"lsn":(?P<lsn>{_NUMBER})'
-    rf'(?:,"total_order":(?P<order>{_NUMBER}))?\}}$'
-)
-_BINLOG = (
-    r'^\{(?:"sequence":null,)?"server_id":[0-9]{1,18},"gtid":(?:null|"[^"\\]*"),"file":"[^"\\]*\.'
-    rf'(?P<file>{_NUMBER})","pos":(?P<pos>{_NUMBER}),"row":(?P<row>{_NUMBER})\}}$'
-)
-_TOPIC = r"^(?P<log>[^@]*)/(?P<partition>[0-9]{1,9})/(?P<offset>[0-9]{1,18})$"
-_FILE = r"^(?P<log>(?s:.*))@(?P<offset>[0-9]{1,18})$"
-_DIGITS = 16
 
 
 class TransportColumns(NamedTuple):
@@ -54,70 +39,100 @@ def order_key_column(origins: Array, positions: Array) -> Array:
         origins: JSON, null for none.
         positions: transport positions, none of them null.
     """
-    made: Array = pa.nulls(len(origins), pa.string())
-    for read in (_postgresql, _binlog):
-        if made.null_count:
-            made = pc.coalesce(made, read(origins))
-    left = np.flatnonzero(made.is_null().to_numpy(zero_copy_only=False))
+    rows = len(origins)
+    machine = MACHINE.after(rows)
+    made: Array = pa.nulls(rows, pa.string())
+    left = np.arange(rows)
+    if machine is not None:
+        texts = _Texts.of(origins, rows * machine.KEY_BYTES)
+        lefts = np.empty(rows, np.bool_)
+        machine.allow_texts(texts.source, texts.room)
+        machine.read_origins(*texts.addresses, texts.ends, lefts)
+        made, left = texts.made(), np.flatnonzero(lefts)
     if not len(left):
         return made
-    texts = [NULL if one is None else one for one in origins.take(left).cast(pa.binary()).to_pylist()]
-    keys = order_keys(texts, [str(one) for one in positions.take(left).to_pylist()])
+    found = [NULL if one is None else one for one in origins.take(left).cast(pa.binary()).to_pylist()]
+    keys = order_keys(found, [str(one) for one in positions.take(left).to_pylist()])
     return _filled(made, left, pa.array(keys, pa.string()))
-
-
-def _postgresql(origins: Array) -> Array:
-    found = pc.extract_regex(origins, _POSTGRESQL)
-    lsn = _numbers(found, "lsn")
-    commit, order = pc.coalesce(_numbers(found, "commit"), lsn), pc.add(_numbers(found, "order"), 1)
-    return _keys("p", found, (commit, lsn, pc.fill_null(order, 0)))
-
-
-def _binlog(origins: Array) -> Array:
-    found = pc.extract_regex(origins, _BINLOG)
-    return _keys("b", found, (_numbers(found, "file"), _numbers(found, "pos"), pc.add(_numbers(found, "row"), 1)))
-
-
-def _numbers(found: Array, name: str) -> Array:
-    """Return what a group of a pattern found; null where it found nothing."""
-    text = pc.struct_field(found, name)
-    numbers: Array = pc.if_else(pc.equal(text, ""), None, text).cast(pa.int64())
-    return numbers
-
-
-def _keys(letter: str, found: Array, numbers: Sequence[Array]) -> Array:
-    """Write keys; null where the pattern does not match."""
-    table = np.stack([one.fill_null(0).to_numpy(zero_copy_only=False) for one in numbers], axis=1)
-    text = table.astype(">u8").tobytes().hex()
-    width = len(numbers) * _DIGITS
-    keys = [letter + text[at : at + width] for at in range(0, len(text), width)]
-    made: Array = pc.if_else(found.is_valid(), pa.array(keys, pa.string()), pa.scalar(None, pa.string()))
-    return made
 
 
 def transport_columns(positions: Array) -> TransportColumns:
     """Read transport positions, none of them null."""
-    topics = pc.extract_regex(positions, _TOPIC)
-    log, offset = pc.struct_field(topics, "log"), pc.struct_field(topics, "offset")
-    if offset.null_count:
-        files = pc.extract_regex(positions, _FILE)
-        log = pc.coalesce(log, pc.struct_field(files, "log"))
-        offset = pc.coalesce(offset, pc.struct_field(files, "offset"))
-    offset = offset.cast(pa.int64())
-    partition = pc.fill_null(pc.struct_field(topics, "partition").cast(pa.int64()), 0)
-    left = np.flatnonzero(offset.is_null().to_numpy(zero_copy_only=False))
-    if not len(left):
-        return TransportColumns(log, partition, offset)
-    places = [transport_position(str(text)) for text in positions.take(left).to_pylist()]
-    return TransportColumns(
-        _filled(log, left, pa.array([one.log for one in places], pa.string())),
-        _filled(partition, left, pa.array([one.partition for one in places], pa.int64())),
-        _filled(offset, left, pa.array([one.offset for one in places], pa.int64())),
-    )
+    rows = len(positions)
+    machine = MACHINE.after(rows)
+    log: Array = pa.nulls(rows, pa.string())
+    partitions, offsets = np.zeros(rows, np.int64), np.zeros(rows, np.int64)
+    left = np.arange(rows)
+    if machine is not None:
+        texts = _Texts.of(positions)
+        lefts = np.empty(rows, np.bool_)
+        machine.allow_texts(texts.source, texts.room)
+        machine.read_positions(*texts.addresses, texts.ends, partitions, offsets, lefts)
+        log, left = texts.made(), np.flatnonzero(lefts)
+    if len(left):
+        places = [transport_position(str(text)) for text in positions.take(left).to_pylist()]
+        log = _filled(log, left, pa.array([one.log for one in places], pa.string()))
+        partitions[left] = [one.partition for one in places]
+        offsets[left] = [one.offset for one in places]
+    return TransportColumns(log, pa.array(partitions), pa.array(offsets))
+
+
+class _Texts(NamedTuple):
+    """Texts that machine code reads, and those that it makes of them.
+
+    Args:
+        source: the texts, one behind the other.
+        offsets: where each begins there, and where the last ends.
+        room: what is made of them.
+        ends: where each of these begins and the last ends.
+    """
+
+    source: NDArray[np.uint8]
+    offsets: NDArray[np.int32]
+    room: NDArray[np.uint8]
+    ends: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, texts: Array, room: int | None = None) -> _Texts:
+        """Make it.
+
+        Args:
+            texts: null as empty text.
+            room: bytes of what is made; by default at most what is read.
+        """
+        whole: Any = texts.fill_null("")
+        _, places, content = whole.buffers()
+        offsets = np.frombuffer(places, np.int32)[whole.offset : whole.offset + len(whole) + 1]
+        begin, size = int(offsets[0]), int(offsets[-1]) - int(offsets[0])
+        # What is looked at, and copied, a vector at a time may reach so far behind its end.
+        source = np.zeros(size + PADDING, np.uint8)
+        if size:
+            source[:size] = np.frombuffer(content, np.uint8)[begin : begin + size]
+        return cls(
+            source,
+            offsets - begin,
+            np.empty((size if room is None else room) + PADDING, np.uint8),
+            np.zeros(len(whole) + 1, np.int32),
+        )
+
+    @property
+    def addresses(self) -> tuple[int, NDArray[np.int32], int]:
+        """Return where the texts lie, and where they go."""
+        return self.source.ctypes.data, self.offsets, self.room.ctypes.data
+
+    def made(self) -> Array:
+        """Return what was made."""
+        # The stubs do not know arrays as buffers.
+        made_of: list[Any] = [self.ends, self.room[: self.ends[-1]]]
+        buffers: list[Any] = [None, *map(pa.py_buffer, made_of)]
+        made: Array = pa.Array.from_buffers(pa.string(), len(self.ends) - 1, buffers)
+        return made
 
 
 def _filled(column: Array, rows: NDArray[np.int64], values: Array) -> Array:
     """Put values in place of some rows."""
+    if len(rows) == len(column):
+        return values
     places = np.arange(len(column))
     places[rows] = len(column) + np.arange(len(rows))
     return pa.concat_arrays([column, values]).take(places)

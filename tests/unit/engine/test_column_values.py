@@ -16,10 +16,11 @@ from metl_gui.engine.kernel.message_fields import alike_messages
 from metl_gui.engine.kernel.outcomes import MappedBatch
 from metl_gui.engine.kernel.plan import BlockPlan, ColumnPlan, EntityPlan, Plan, SchemaPlan, SourceType, VersionPlan
 from metl_gui.engine.kernel.records import Records
+from metl_gui.engine.kernel.row_code import MAKING_ROWS, WORTH_ROWS, row_code
 from metl_gui.engine.mapping.kernel import Kernel
 from metl_gui.engine.sinks import typed_rows
 from metl_gui.engine.sinks.column_values import BLOCK
-from metl_gui.engine.sinks.machine_code import MAKING_ROWS, WORTH_ROWS, column_code
+from metl_gui.engine.sinks.machine_code import SOURCE
 from metl_gui.engine.sinks.message_columns import repeated
 from metl_gui.engine.sinks.sink import RejectedRecord
 from metl_gui.engine.sinks.typed_rows import TypedRows
@@ -197,7 +198,7 @@ def mapped(raws: list[bytes]) -> MappedBatch:
 def read(
     outcome: MappedBatch, *, by_machine: bool, monkeypatch: pytest.MonkeyPatch
 ) -> tuple[pa.Table, dict[int, RejectedRecord]]:
-    monkeypatch.setattr(typed_rows, "MACHINE", column_code(-1, -1) if by_machine else column_code(1 << 62))
+    monkeypatch.setattr(typed_rows, "MACHINE", row_code(SOURCE, -1, -1) if by_machine else row_code(SOURCE, 1 << 62))
     table, numbers, refused = TypedRows(ENTITY).table(outcome, list(alike_messages(outcome)))
     assert numbers.tolist() == list(range(len(outcome)))
     table.validate(full=True)
@@ -292,7 +293,7 @@ def test_times_that_no_column_takes_are_refused_the_same_way(monkeypatch: pytest
 
 
 def test_the_compiler_is_loaded_for_many_rows_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert column_code().after(WORTH_ROWS) is None
-    assert column_code().after(MAKING_ROWS + 1) is not None
+    assert row_code(SOURCE).after(WORTH_ROWS) is None
+    assert row_code(SOURCE).after(MAKING_ROWS + 1) is not None
     monkeypatch.setattr("metl_gui.engine.kernel.compiled.build.is_possible", lambda: False)
-    assert column_code().after(MAKING_ROWS + 1) is None
+    assert row_code(SOURCE).after(MAKING_ROWS + 1) is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pyarrow as pa
@@ -10,7 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from metl_gui.engine.kernel.row_code import row_code
+from metl_gui.engine.staging import log_places
 from metl_gui.engine.staging.log_places import order_key_column, transport_columns
+from metl_gui.engine.staging.machine_code import SOURCE
 from metl_gui.formats.source_positions import order_keys, transport_position
 
 _POSITIONS = ["shop.orders/3/17", "a.jsonl@9", "", "x/y/1", "a@b/0/5", "d/1/2@7", "a\nb@5", "a/0/" + "9" * 19, "é/1/2"]
@@ -55,12 +59,40 @@ _OTHER: st.SearchStrategy[Any] = st.sampled_from(
 )
 
 
+_PIECES = ["0", "9" * 20, '"', "\\", ",", "}", "{", "-", " ", "null", ".", "é", "\n", '","pos":1', '"lsn":5,']
+
+
+@pytest.fixture(params=["machine", "python"], autouse=True, scope="module")
+def _way(request: pytest.FixtureRequest) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        worth = -1 if request.param == "machine" else 1 << 62
+        patch.setattr(log_places, "MACHINE", row_code(SOURCE, worth, -1))
+        yield
+
+
 @given(st.lists(st.tuples(_POSTGRESQL | _BINLOG | _OTHER, st.sampled_from(_POSITIONS)), max_size=12))
 def test_columns_of_places_are_the_places_of_each_message(messages: list[tuple[Any, str]]) -> None:
     origins = [None if origin is None else json.dumps(origin, separators=(",", ":")) for origin, _ in messages]
     positions = [position for _, position in messages]
     found = order_key_column(pa.array(origins, pa.string()), pa.array(positions, pa.string()))
     assert found.to_pylist() == order_keys([(one or "null").encode() for one in origins], positions)
+
+
+@given(
+    st.lists(st.tuples(_POSTGRESQL | _BINLOG, st.floats(0, 1), st.integers(0, 2), st.sampled_from(["", *_PIECES]))),
+    st.integers(0, 3),
+)
+def test_origins_with_something_wrong_in_them_are_read_as_one_by_one(
+    spoilt: list[tuple[Any, float, int, str]], first: int
+) -> None:
+    texts = []
+    for origin, at, gone, piece in spoilt:
+        text = json.dumps(origin, separators=(",", ":"))
+        place = int(at * len(text))
+        texts.append(text[:place] + piece + text[place + gone :])
+    origins, positions = pa.array(texts, pa.string()).slice(first), ["shop/0/1"] * len(texts[first:])
+    found = order_key_column(origins, pa.array(positions, pa.string()))
+    assert found.to_pylist() == order_keys([one.encode() for one in texts[first:]], positions)
 
 
 @given(st.lists(st.sampled_from(_POSITIONS) | st.text(st.characters(exclude_categories=["Cs"])), max_size=12))

@@ -29,11 +29,12 @@ from metl_gui.engine.kernel.plan import (
     VersionPlan,
 )
 from metl_gui.engine.kernel.records import Records
+from metl_gui.engine.kernel.row_code import row_code
 from metl_gui.engine.mapping.kernel import Kernel
 from metl_gui.engine.sinks import typed_rows
 from metl_gui.engine.sinks.columns import column
 from metl_gui.engine.sinks.jsonl import JsonlSink
-from metl_gui.engine.sinks.machine_code import column_code
+from metl_gui.engine.sinks.machine_code import SOURCE
 from metl_gui.engine.sinks.parquet import NO_VERSION, ParquetSink
 from metl_gui.engine.sinks.readers import texts
 from metl_gui.engine.spark.task_errors import TaskError, run_error
@@ -48,7 +49,7 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def use_machine_code(monkeypatch: pytest.MonkeyPatch, *, is_used: bool) -> None:
-    machine = column_code(-1, -1) if is_used else column_code(1 << 62)
+    machine = row_code(SOURCE, -1, -1) if is_used else row_code(SOURCE, 1 << 62)
     assert (machine.after(1) is not None) == is_used
     monkeypatch.setattr(typed_rows, "MACHINE", machine)
 

@@ -17,9 +17,10 @@ from metl_gui.core.dimensional.histories import EntityHistory, HistoryColumn
 from metl_gui.core.dimensional.loads.staged_parts import COLUMNS, INFINITE_DATES, INFINITE_TIMES, StagedPart
 from metl_gui.engine.kernel.plan import BlockPlan, ColumnPlan, EntityPlan, Plan, SchemaPlan, SourceType, VersionPlan
 from metl_gui.engine.kernel.records import Records
+from metl_gui.engine.kernel.row_code import row_code
 from metl_gui.engine.mapping.kernel import Kernel
 from metl_gui.engine.sinks import typed_rows
-from metl_gui.engine.sinks.machine_code import column_code
+from metl_gui.engine.sinks.machine_code import SOURCE
 from metl_gui.engine.sinks.sink import RejectedRecord
 from metl_gui.engine.staging.columns import history_column
 from metl_gui.engine.staging.sink import StageSink, staged_parts
@@ -29,7 +30,7 @@ from metl_gui.engine.staging.sink import StageSink, staged_parts
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Both ways to read messages, which must give the same."""
     is_used = request.param == "machine code"
-    monkeypatch.setattr(typed_rows, "MACHINE", column_code(-1, -1) if is_used else column_code(1 << 62))
+    monkeypatch.setattr(typed_rows, "MACHINE", row_code(SOURCE, -1, -1) if is_used else row_code(SOURCE, 1 << 62))
     return str(request.param)
 
 

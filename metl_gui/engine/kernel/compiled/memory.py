@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -19,7 +20,7 @@ from numba import cfunc, njit
 
 from metl_gui.engine.kernel.compiled import instructions
 from metl_gui.engine.kernel.compiled.instructions import VECTOR
-from metl_gui.engine.kernel.compiled.jit_cache import keep
+from metl_gui.engine.kernel.compiled.jit_cache import Locator, keep
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Load: TypeAlias = Callable[[int], int]
@@ -50,9 +51,25 @@ def inlined(function: Function) -> Function:
     return _made(function, is_inlined=True)
 
 
-def _made(function: Function, *, is_inlined: bool) -> Function:
+def compiled_beside(stamp: str) -> Callable[[Function], Function]:
+    """Return what compiles functions of another room on first use, and keeps their machine code beside the kernel's.
+
+    Args:
+        stamp: tells one source of that room's machine code from another.
+    """
+
+    class OtherLocator(Locator):
+        """Has machine code kept as long as the source of the other room is the same too."""
+
+        def get_source_stamp(self) -> str:
+            return f"{super().get_source_stamp()} {stamp}"
+
+    return partial(_made, is_inlined=False, locator=OtherLocator)
+
+
+def _made(function: Function, *, is_inlined: bool, locator: type[Locator] = Locator) -> Function:
     dispatcher: Any = njit(function, nogil=True, error_model="numpy", forceinline=is_inlined and not IS_CHECKED)
-    return dispatcher if IS_CHECKED else keep(dispatcher)  # type: ignore[no-any-return]  # numba has no types for it
+    return dispatcher if IS_CHECKED else keep(dispatcher, locator)  # type: ignore[no-any-return]  # numba has no types for it
 
 
 def allow(ranges: list[tuple[int, int]]) -> None:

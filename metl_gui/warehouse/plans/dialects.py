@@ -26,6 +26,9 @@ FIRST, SORT_KEY = "ARG_MIN_NULL", "CREATE_SORT_KEY"
 GROUP_KEY = "HASH"
 """DuckDB's function for one number of several values, to group by: values that differ have the same very seldom."""
 
+_ROW = "rowid"
+"""DuckDB's column for the number of a row of a table; of one that is not committed yet, numbers begin far up."""
+
 _DECIMAL_DEFAULT = (18, 3)
 """Digits and scale of a decimal without any, in DuckDB."""
 
@@ -57,6 +60,14 @@ _TEMPORARY = re.compile(r'\ACREATE OR REPLACE TEMPORARY TABLE ("(?:[^"]|"")+") A
 """What a target does in more than one statement; people read the one that matters."""
 
 
+def row_place(table: str, alias: str) -> str:
+    """Return the expression for a number from 0 on that no two rows of a table have.
+
+    DuckDB reads it off where rows lie: to count them, it would look at one after the other.
+    """
+    return f"({alias}.{_ROW} - (SELECT MIN({_ROW}) FROM {table}))"
+
+
 def fitted(name: str) -> str:
     """Return a name that PostgreSQL keeps as it is; of one that is too long, its beginning and a hash."""
     encoded = name.encode()
@@ -83,6 +94,12 @@ def _for_postgres(statement: exp.Expr) -> exp.Expr:
 def _identifier(node: exp.Expr) -> exp.Expr:
     shorter = fitted(node.name)
     return node if shorter == node.name else exp.to_identifier(shorter, quoted=True)
+
+
+def _row_place(node: exp.Expr) -> exp.Expr:
+    """Count rows where the database does not say which row of its table one is."""
+    is_place = isinstance(node.this, exp.Column) and node.this.name == _ROW and not node.this.this.quoted
+    return exp.Sub(this=exp.Window(this=exp.RowNumber()), expression=exp.Literal.number(1)) if is_place else node
 
 
 def _text_column(node: exp.Expr) -> exp.Expr:
@@ -205,6 +222,7 @@ def _cased(function: str) -> Callable[[exp.Expr], exp.Expr]:
 
 _CHANGES: dict[type[exp.Expr], Callable[[exp.Expr], exp.Expr]] = {
     exp.Identifier: _identifier,
+    exp.Sub: _row_place,
     exp.ColumnDef: _text_column,
     exp.AlterColumn: _becomes_text,
     exp.TryCast: _try_cast,

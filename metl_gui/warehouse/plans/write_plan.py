@@ -35,7 +35,8 @@ def write_plan(table: str, key: Sequence[str], columns: Sequence[str], standing:
         standing: query for the rows of the table among which are all that have the key of a wanted one, or may go.
         goes: condition that such a row, ``t``, is to go where it is not wanted; empty for all.
 
-    Cost: rows that stand there are looked up once, and compared with those that are wanted.
+    Cost: rows that stand there are looked up once, and compared with those that are wanted; where none stands there,
+    nothing is compared.
     """
     tables = MemberTables(table)
     wanted, before = name(tables.wanted), name(tables.before)
@@ -50,16 +51,22 @@ def write_plan(table: str, key: Sequence[str], columns: Sequence[str], standing:
         f"""SELECT {names(key, "t")} FROM {before} AS t
         WHERE NOT EXISTS (SELECT 1 FROM {wanted} AS w WHERE {match}){may_go}""",
         f"Find rows of {table} that are no longer",
+        needs=tables.before,
+        otherwise=f"SELECT {names(key, 't')} FROM {before} AS t",
     )
     yield temporary(
         f"_changed_{table}",
         f"SELECT w.* FROM {wanted} AS w JOIN {before} AS t ON {match} WHERE {differ(values, 'w', 't')}",
         f"Find rows of {table} that differ",
+        needs=tables.before,
+        otherwise=f"SELECT * FROM {wanted} WHERE FALSE",
     )
     yield temporary(
         f"_new_{table}",
         f"SELECT w.* FROM {wanted} AS w WHERE NOT EXISTS (SELECT 1 FROM {before} AS t WHERE {match})",
         f"Find rows of {table} that are new",
+        needs=tables.before,
+        otherwise=f"SELECT * FROM {wanted}",
     )
     yield Step(
         f"Remove rows of {table}",

@@ -1,4 +1,4 @@
-"""What several source rows of one key say together is asked where there are such keys, and nowhere else."""
+"""What several source rows of one key say together, and what stood there before, is asked where there is any."""
 
 from __future__ import annotations
 
@@ -51,3 +51,33 @@ def test_postings_of_rows_of_one_key_are_put_together_where_there_are_any(
     asked = asked_of_shared_keys(warehouse, [person(3, "a", "2", 2, "Bonn")], [visit(4, "b", "9", 1, 20)], "two")
     assert asked == {"Find what visit was at each time"}
     assert sorted(int(fee) for (fee,) in warehouse.target.rows("SELECT fee FROM visit")) == [-10, 10, 20]
+
+
+def steps_of(warehouse: Warehouse, persons: list[Message], name: str) -> dict[str, str]:
+    """Load messages, and return the statements that were run by their titles."""
+    parts, done = [part(warehouse.folder, "person", persons)], dict[str, str]()
+
+    def note(step: Step, _rows: int) -> None:
+        done[step.title] = step.statement
+
+    load_parts(warehouse.target, warehouse.tables, parts, name, OWNER, note)
+    return done
+
+
+def test_what_stands_there_is_looked_at_where_there_is_any(new_target: NewTarget, tmp_path: Path) -> None:
+    warehouse = Warehouse(new_target, tmp_path)
+    one, two = (
+        steps_of(warehouse, [person(first + id_, "a", str(id_), id_, f"{load} {id_}") for id_ in range(3)], load)
+        for load, first in (("one", 1), ("two", 4))
+    )
+    for title, looked_at in {
+        "Give keys to versions of person": "metl_versions_person",
+        "Find rows of person that are no longer": "_wanted_person",
+        "Find rows of person that differ": "_before_person",
+        "Find rows of person that are new": "_before_person",
+    }.items():
+        assert looked_at not in one[title]
+        assert looked_at in two[title]
+    query = "SELECT person_key, city FROM person WHERE person_key > 0 ORDER BY person_key"
+    found = [(int(key), city.split()[0]) for key, city in warehouse.target.rows(query)]
+    assert found == [*((key, "one") for key in (1, 2, 3)), *((key, "two") for key in (4, 5, 6))]

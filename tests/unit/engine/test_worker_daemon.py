@@ -9,6 +9,9 @@ from pathlib import Path
 import pyspark
 import pytest
 
+from metl_gui.engine.kernel.compiled import build
+from metl_gui.engine.sinks import machine_code as columns
+from metl_gui.engine.staging import machine_code as places
 from metl_gui.engine.tasks.worker_daemon import without_archives
 
 _LOAD = """
@@ -18,12 +21,27 @@ load("pyspark.worker")
 assert "metl_gui.engine.tasks.source_task" in sys.modules
 print(len(os.listdir("/proc/self/task")))
 """
+_LOADED = """
+from metl_gui.engine.sinks import machine_code as columns
+from metl_gui.engine.staging import machine_code as places
+from metl_gui.engine.tasks.worker_daemon import load
+load("pyspark.worker")
+print(*(code.MACHINE.loaded is not None for code in (columns, places)))
+"""
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="only Linux tells the threads of a process so")
 def test_what_workers_are_forked_from_has_no_thread_that_they_would_lose() -> None:
     done = subprocess.run([sys.executable, "-c", _LOAD], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["1"]
+
+
+def test_machine_code_that_lies_there_is_loaded_once_for_all_workers() -> None:
+    build.build()
+    for code in (columns, places):
+        code.MACHINE.now()
+    done = subprocess.run([sys.executable, "-c", _LOADED], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True", "True"]
 
 
 def test_what_an_installed_pyspark_holds_as_archives_is_not_looked_in() -> None:

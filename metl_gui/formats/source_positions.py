@@ -28,7 +28,6 @@ from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 import msgspec
-from msgspec import Raw
 
 _Number: TypeAlias = int | str | None
 """CloudEvents and SCNs have numbers as text."""
@@ -75,9 +74,7 @@ class LogPosition(msgspec.Struct, frozen=True, gc=False):
     total_order: _Number = None
 
 
-_all_origins = msgspec.json.Decoder(list[LogPosition | None]).decode
 _origin = msgspec.json.Decoder(LogPosition | None).decode
-_raws = msgspec.json.Decoder(list[Raw]).decode
 
 
 def order_key(origin: bytes, position: str) -> str:
@@ -90,22 +87,17 @@ def order_key(origin: bytes, position: str) -> str:
     return order_keys([origin], [position])[0]
 
 
-def order_keys(origins: bytes | Sequence[bytes], positions: Sequence[str]) -> list[str]:
+def order_keys(origins: Sequence[bytes], positions: Sequence[str]) -> list[str]:
     """Return the order keys of many messages.
 
     Args:
-        origins: a JSON array, or JSON values.
+        origins: JSON values.
         positions: their transport positions.
     """
-    text = origins if isinstance(origins, bytes) else b"[" + b",".join(origins) + b"]"
-    try:
-        found = _all_origins(text)
-    except _UNREADABLE:
-        found = [_readable(raw) for raw in (_raws(text) if isinstance(origins, bytes) else origins)]
-    return [_key(one, position) for one, position in zip(found, positions, strict=True)]
+    return [_key(_readable(one), position) for one, position in zip(origins, positions, strict=True)]
 
 
-def _readable(raw: bytes | Raw) -> LogPosition | None:
+def _readable(raw: bytes) -> LogPosition | None:
     try:
         found: LogPosition | None = _origin(raw)
     except _UNREADABLE:

@@ -66,6 +66,7 @@ def _loaded(source: RowSource) -> ModuleType:
         raise ImportError("machine code can neither be made nor kept here")
     module = import_module(f"{source.package}.{source.module}")
     module.warm()
-    with contextlib.suppress(OSError):
-        mark.touch(0o600)
+    if not module.IS_CHECKED:  # such a build is not kept
+        with contextlib.suppress(OSError):
+            mark.touch(0o600)
     return module

@@ -1,11 +1,12 @@
 """Places of many messages at once: order keys and transport positions as columns.
 
-What most messages look like is read by machine code (``place_values``), once it is there; everything else, message by
+What most messages look like is read by machine code (``place_values``) where it is there; everything else, message by
 message, by ``formats.source_positions``, which says what is right. Both give the same.
 """
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -13,7 +14,6 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from metl_gui.engine.kernel.message_records import PADDING
-from metl_gui.engine.staging.machine_code import MACHINE
 from metl_gui.formats.json_text import NULL
 from metl_gui.formats.source_positions import order_keys, transport_position
 
@@ -32,23 +32,23 @@ class TransportColumns(NamedTuple):
     offset: Array
 
 
-def order_key_column(origins: Array, positions: Array) -> Array:
+def order_key_column(origins: Array, positions: Array, machine: ModuleType | None) -> Array:
     """Return the order keys of messages.
 
     Args:
         origins: JSON, null for none.
         positions: transport positions, none of them null.
+        machine: the module ``place_values``; ``None`` where there is none.
     """
     rows = len(origins)
-    machine = MACHINE.after(rows)
     made: Array = pa.nulls(rows, pa.string())
-    left = np.arange(rows)
+    is_left = np.ones(rows, np.bool_)
     if machine is not None:
         texts = _Texts.of(origins, rows * machine.KEY_BYTES)
-        lefts = np.empty(rows, np.bool_)
         machine.allow_texts(texts.source, texts.room)
-        machine.read_origins(*texts.addresses, texts.ends, lefts)
-        made, left = texts.made(), np.flatnonzero(lefts)
+        machine.read_origins(*texts.addresses, texts.ends, is_left)
+        made = texts.made()
+    left = np.flatnonzero(is_left)
     if not len(left):
         return made
     found = [NULL if one is None else one for one in origins.take(left).cast(pa.binary()).to_pylist()]
@@ -56,19 +56,23 @@ def order_key_column(origins: Array, positions: Array) -> Array:
     return _filled(made, left, pa.array(keys, pa.string()))
 
 
-def transport_columns(positions: Array) -> TransportColumns:
-    """Read transport positions, none of them null."""
+def transport_columns(positions: Array, machine: ModuleType | None) -> TransportColumns:
+    """Read transport positions, none of them null.
+
+    Args:
+        positions: of the messages.
+        machine: as of ``order_key_column``.
+    """
     rows = len(positions)
-    machine = MACHINE.after(rows)
     log: Array = pa.nulls(rows, pa.string())
     partitions, offsets = np.zeros(rows, np.int64), np.zeros(rows, np.int64)
-    left = np.arange(rows)
+    is_left = np.ones(rows, np.bool_)
     if machine is not None:
         texts = _Texts.of(positions)
-        lefts = np.empty(rows, np.bool_)
         machine.allow_texts(texts.source, texts.room)
-        machine.read_positions(*texts.addresses, texts.ends, partitions, offsets, lefts)
-        log, left = texts.made(), np.flatnonzero(lefts)
+        machine.read_positions(*texts.addresses, texts.ends, partitions, offsets, is_left)
+        log = texts.made()
+    left = np.flatnonzero(is_left)
     if len(left):
         places = [transport_position(str(text)) for text in positions.take(left).to_pylist()]
         log = _filled(log, left, pa.array([one.log for one in places], pa.string()))

@@ -1,10 +1,11 @@
 """Machine code that reads places of messages of the commonest forms; only loaded by ``machine_code``.
 
 What is of no such form is *left* to others, marked row by row: ``formats.source_positions`` says what is right, and
-nothing here decides otherwise.
+nothing here decides otherwise. Texts are valid UTF-8, as those of arrays are that were checked.
 
 Units: offsets are places in the texts of a batch, in bytes, and what is named ``at`` or ``end`` an address;
-``PADDING`` bytes lie behind texts and rooms.
+``PADDING`` bytes lie behind texts and rooms. The address 0 stands for nowhere: what is to be read there is not found,
+so that one look for the end is enough after many steps.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ _compiled = compiled_beside(stamp(SOURCE))
 
 @_compiled
 def behind(at: int, end: int, wanted: _Letters) -> int:
-    """Return where a text ends that begins with wanted letters, else 0; 0 too where it begins at 0."""
+    """Return where wanted letters end that a text begins with, 0 where it begins with others."""
     if at == 0 or end - at < len(wanted):
         return 0
     for place in range(len(wanted)):
@@ -72,10 +73,7 @@ def behind(at: int, end: int, wanted: _Letters) -> int:
 
 @_compiled
 def number(at: int, end: int) -> tuple[int, int]:
-    """Read a number of up to ``_MOST_DIGITS`` digits as JSON writes it, and where it ends: 0 where there is none.
-
-    None begins at 0.
-    """
+    """Read a number of up to ``_MOST_DIGITS`` digits as JSON writes it, and where it ends: 0 where there is none."""
     if at == 0:
         return 0, 0
     found, place = 0, at
@@ -196,8 +194,8 @@ def put_binlog(room: int, at: int, end: int) -> int:
 
 
 @_compiled
-def read_origins(source: int, offsets: _Offsets, room: int, ends: _Offsets, left: _Truths) -> int:
-    """Write order keys one behind the other; return how many are left.
+def read_origins(source: int, offsets: _Offsets, room: int, ends: _Offsets, left: _Truths) -> None:
+    """Write order keys one behind the other.
 
     Args:
         source: the address of the texts of the origins.
@@ -208,7 +206,7 @@ def read_origins(source: int, offsets: _Offsets, room: int, ends: _Offsets, left
 
     Shape: ``offsets`` and ``ends`` (rows + 1,); ``left`` (rows,).
     """
-    to, lefts = room, 0
+    to = room
     for row in range(len(left)):
         at, end = source + offsets[row], source + offsets[row + 1]
         made = 0
@@ -217,10 +215,8 @@ def read_origins(source: int, offsets: _Offsets, room: int, ends: _Offsets, left
             if made == 0:
                 made = put_binlog(to, at + 1, end)
         left[row] = made == 0
-        lefts += made == 0
         to = made if made > 0 else to
         ends[row + 1] = to - room
-    return lefts
 
 
 @_compiled
@@ -232,8 +228,8 @@ def read_positions(
     partitions: _Numbers,
     numbers: _Numbers,
     left: _Truths,
-) -> int:
-    """Read transport positions; return how many are left.
+) -> None:
+    """Read transport positions.
 
     Args:
         source, offsets, left: as of ``read_origins``.
@@ -241,7 +237,7 @@ def read_positions(
         ends: where each log begins, as of ``read_origins``.
         partitions, numbers: are filled in: partitions and offsets.
     """
-    to, lefts = 0, 0
+    to = 0
     for row in range(len(left)):
         at, end = source + offsets[row], source + offsets[row + 1]
         partition, size = 0, -1
@@ -256,13 +252,11 @@ def read_positions(
                     size = begins - 1 - at
         is_read = size >= 0
         left[row] = not is_read
-        lefts += not is_read
         if size > 0:
             copy(room + to, at, size)
             to += size
         partitions[row], numbers[row] = (partition, found) if is_read else (0, 0)
         ends[row + 1] = to
-    return lefts
 
 
 def allow_texts(*texts: _Letters) -> None:

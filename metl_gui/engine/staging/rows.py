@@ -15,6 +15,7 @@ from metl_gui.engine.sinks.columns import TypedColumn
 from metl_gui.engine.sinks.parquet_parts import ENTITY
 from metl_gui.engine.staging.columns import INSTANTS_OF_MS, columns_of, stored_type
 from metl_gui.engine.staging.log_places import order_key_column, transport_columns
+from metl_gui.engine.staging.machine_code import MACHINE
 from metl_gui.errors import BugError
 from metl_gui.formats.canonical_keys import row_keys
 
@@ -80,11 +81,12 @@ def staged_rows(
     """
     rows = len(heads.op)
     positions = heads.position.fill_null("")
-    place = transport_columns(positions)
+    machine = MACHINE.after(rows)
+    place = transport_columns(positions, machine)
     made: dict[str, Array] = {
         "schema": heads.schema,
         "row_key": _keys(heads.key),
-        "order_key": order_key_column(heads.origin, positions),
+        "order_key": order_key_column(heads.origin, positions, machine),
         "op": heads.op,
         "publication": heads.publication,
         "schema_version": heads.schema_version,

@@ -52,6 +52,7 @@ class DuckDb:
 
     def __init__(self, path: Path, memory: str = "", *, is_read_only: bool = False, wait: float = 0.0) -> None:
         self.path, self.memory, self.is_read_only = path, memory, is_read_only
+        self._keeps_order = True
         self._connection = self._connected(wait)
 
     def __enter__(self) -> Self:
@@ -79,6 +80,7 @@ class DuckDb:
     def _connected(self, wait: float = 0.0) -> duckdb.DuckDBPyConnection:
         connection = connected(self.path, is_read_only=self.is_read_only, wait=wait)
         connection.execute(_ELEMENTS)
+        connection.execute("SET preserve_insertion_order = true")  # it is that of all connections to the file
         self._keeps_order = True
         if self.memory:
             connection.execute(f"SET memory_limit = '{self.memory}'")
@@ -111,9 +113,10 @@ class DuckDb:
 
     def step(self, step: Step) -> int:
         """Run a step and return how many rows it changed."""
+        statement = step.sql(DIALECT)
         # What stays is written in order: its blocks are packed better, and sooner.
-        self._keep_order(step.does == "insert")
-        return self.run(step.sql(DIALECT))
+        self._keep_order(not statement.startswith("CREATE OR REPLACE TEMPORARY"))
+        return self.run(statement)
 
     def _keep_order(self, keeps: bool) -> None:
         """Keep rows in the order in which they came, or in any: all cores but one would wait for it."""
@@ -129,8 +132,10 @@ class DuckDb:
             yield
         except BaseException:
             self._connection.execute("ROLLBACK")
+            self._keep_order(True)
             raise
         self.run("COMMIT")
+        self._keep_order(True)
 
     def has_table(self, table: str) -> bool:
         """Return whether there is a table."""

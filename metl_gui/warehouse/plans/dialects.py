@@ -63,9 +63,19 @@ _TEMPORARY = re.compile(r'\ACREATE OR REPLACE TEMPORARY TABLE ("(?:[^"]|"")+") A
 def row_place(table: str, alias: str) -> str:
     """Return the expression for a number from 0 on that no two rows of a table have.
 
-    DuckDB reads it off where rows lie: to count them, it would look at one after the other.
+    DuckDB reads it off where rows lie: to count them, it would look at one after the other. PostgreSQL counts the rows
+    of the query, in which each row of the table may stand once.
+
+    Args:
+        table: of which ``hides_places`` is said of no column.
+        alias: of the table in the query.
     """
     return f"({alias}.{_ROW} - (SELECT MIN({_ROW}) FROM {table}))"
+
+
+def hides_places(column: str) -> bool:
+    """Return whether a column has the name by which DuckDB knows where rows lie, so that it is read in its place."""
+    return column.lower() == _ROW
 
 
 def fitted(name: str) -> str:

@@ -145,10 +145,10 @@ def test_an_origin_that_says_no_comparable_place_is_a_place_of_transport(origin:
 
 
 def test_an_origin_that_cannot_be_read_leaves_those_beside_it_as_they_are() -> None:
-    origins = b'[{"lsn":5},{"lsn":[]},null,{"file":"a.1","pos":2,"row":3}]'
-    keys = order_keys(origins, [_HERE] * 4)
-    assert [one[0] for one in keys] == ["p", "t", "t", "b"]
-    assert keys == order_keys([b'{"lsn":5}', b'{"lsn":[]}', b"null", b'{"file":"a.1","pos":2,"row":3}'], [_HERE] * 4)
+    origins = [b'{"lsn":5}', b'{"lsn":[]}', b"", b'{},{"lsn":7}', b"null", b'{"file":"a.1","pos":2,"row":3}']
+    keys = order_keys(origins, [_HERE] * len(origins))
+    assert [one[0] for one in keys] == ["p", "t", "t", "t", "t", "b"]
+    assert keys == [order_key(one, _HERE) for one in origins]
 
 
 def test_one_offset_of_two_files_gives_two_keys() -> None:
@@ -159,7 +159,7 @@ def test_one_offset_of_two_files_gives_two_keys() -> None:
 @given(st.lists(st.tuples(_NUMBERS, _NUMBERS, st.none() | _NUMBERS), min_size=2, max_size=9))
 def test_keys_of_postgresql_sort_as_their_numbers_do(places: list[tuple[int, int, int | None]]) -> None:
     origins = [{"sequence": f'["{commit}","{lsn}"]', "lsn": lsn, "total_order": order} for commit, lsn, order in places]
-    keys = order_keys(json.dumps(origins).encode(), [_HERE] * len(origins))
+    keys = order_keys([json.dumps(one).encode() for one in origins], [_HERE] * len(origins))
     by_numbers = sorted(range(len(places)), key=lambda at: [-1 if one is None else one for one in places[at]])
     assert [keys[at] for at in by_numbers] == sorted(keys)
 

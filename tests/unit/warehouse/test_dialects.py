@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from metl_gui.warehouse.plans.dialects import NAME_BYTES, fitted
+from metl_gui.warehouse.plans.dialects import NAME_BYTES, fitted, row_place
 from metl_gui.warehouse.plans.statements import Step, first_of, in_dialect
 
 
@@ -95,3 +95,10 @@ def test_rows_that_change_later_are_given_room_where_a_changed_row_is_written_an
     step = Step("Make", 'CREATE TABLE "t" ("a" INT)', is_changed=True)
     assert step.sql("duckdb") == step.statement
     assert step.sql("postgres") == f"{step.statement} WITH (fillfactor=85)"
+
+
+def test_rows_are_counted_where_their_places_are_not_known() -> None:
+    assert (
+        postgres(f"SELECT 5 + {row_place('t', 'v')} FROM t AS v") == "SELECT 5 + (ROW_NUMBER() OVER () - 1) FROM t AS v"
+    )
+    assert postgres('SELECT v."rowid" - 1 FROM t AS v') == 'SELECT v."rowid" - 1 FROM t AS v'

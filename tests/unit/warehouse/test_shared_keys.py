@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from metl_gui.core.dimensional.rows.messages import Message
+from metl_gui.core.warehouse_model import Column
 from metl_gui.warehouse.loader import load_parts
 from metl_gui.warehouse.plans.statements import Step
 from tests.unit.warehouse.conftest import NewTarget
 from tests.unit.warehouse.test_loads import OWNER, Warehouse, row_key
-from tests.unit.warehouse.worlds import at, part, visit_fact
+from tests.unit.warehouse.worlds import at, part, person_dimension, visit_fact
 
 
 def person(place: int, schema: str, row: str, number: int, city: str) -> Message:
@@ -81,3 +84,15 @@ def test_what_stands_there_is_looked_at_where_there_is_any(new_target: NewTarget
     query = "SELECT person_key, city FROM person WHERE person_key > 0 ORDER BY person_key"
     found = [(int(key), city.split()[0]) for key, city in warehouse.target.rows(query)]
     assert found == [*((key, "one") for key in (1, 2, 3)), *((key, "two") for key in (4, 5, 6))]
+
+
+@pytest.mark.parametrize("column", ["rowid", "ROWID"])
+def test_a_column_that_is_called_as_places_of_rows_are_changes_no_key(
+    new_target: NewTarget, tmp_path: Path, column: str
+) -> None:
+    columns = Column(name="city", path="city", history=2), Column(name=column, path="mood", history=2)
+    dimension = person_dimension(columns=columns)
+    warehouse = Warehouse(new_target, tmp_path, dimension)
+    steps_of(warehouse, [person(id_, "a", str(id_), id_, "Kiel") for id_ in (1, 2, 3)], "one")
+    found = warehouse.target.rows("SELECT person_key, version_number FROM person WHERE person_key > 0 ORDER BY 1")
+    assert [tuple(map(int, row)) for row in found] == [(1, 1), (2, 1), (3, 1)]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from metl_gui.warehouse.plans.dialects import row_place
+from metl_gui.warehouse.plans.dialects import hides_places, row_place
 from metl_gui.warehouse.plans.dimensions.dimension_tables import INFERRED, members_table, versions_table
 from metl_gui.warehouse.plans.shapes.table_shapes import DimensionShape
 from metl_gui.warehouse.plans.statements import SO_FAR, Step, first_of, joined, name, names, temporary, text
@@ -21,9 +21,8 @@ def new_keys(shape: DimensionShape, keys: Sequence[str]) -> Iterator[Step]:
     table, k, found = shape.table, names(keys), name(f"_versions_{shape.table}")
     yield from number_members(shape, f"SELECT DISTINCT {k} FROM {found}", keys)
     # A member that is removed, and referred to, keeps the key that it is inferred with.
-    versions, alive = found, ""
-    if shape.on_delete == "remove":
-        versions, alive = f'(SELECT * FROM {found} WHERE NOT "_is_dead")', ' AND NOT v."_is_dead"'
+    is_removed = shape.on_delete == "remove"
+    versions = f'(SELECT * FROM {found} WHERE NOT "_is_dead")' if is_removed else found
     known, taken = name(versions_table(table)), name(f"_taken_{table}")
     earliest = f"""
         SELECT m.durable_key, {first_of('v."_opened"', ('v."_from"',))} AS opened_by FROM {versions} AS v
@@ -42,7 +41,8 @@ def new_keys(shape: DimensionShape, keys: Sequence[str]) -> Iterator[Step]:
         WHERE known.durable_key = t.durable_key AND known.opened_by = {text(INFERRED)}""",
         needs=f"_taken_{table}",
     )
-    is_new, numbers = f"(x.version_key IS NULL{alive})", text(table)
+    alive, numbers = ' AND NOT v."_is_dead"' if is_removed else "", text(table)
+    is_new = f"(x.version_key IS NULL{alive})"
     number = (
         f"SUM(CASE WHEN {is_new} THEN 1 ELSE 0 END) OVER ({SO_FAR})"  # no order: a sort for numbers that mean nothing
     )
@@ -52,14 +52,18 @@ def new_keys(shape: DimensionShape, keys: Sequence[str]) -> Iterator[Step]:
             ELSE x.version_key END AS "_key"
         FROM {found} AS v JOIN {name(members_table(table))} AS m ON {joined(keys, "m", "v")}
         LEFT JOIN {known} AS x ON x.durable_key = m.durable_key AND x.opened_by = v."_opened\""""
-    # Where no version has a key, none is looked for, and none of the rows is left out.
-    first = f"""
-        SELECT v.*, m.durable_key AS "_durable", TRUE AS "_is_new",
-          CAST({_next("next_version", numbers)} + {row_place(found, "v")} AS BIGINT) AS "_key"
-        FROM {found} AS v JOIN {name(members_table(table))} AS m ON {joined(keys, "m", "v")}"""
-    yield temporary(f"_keyed_{table}", f"SELECT version_key FROM {known} LIMIT 1", f"See whether {table} has keys")
-    needs, otherwise = ("", "") if alive else (f"_keyed_{table}", first)
-    yield temporary(f"_versions_{table}", keyed, f"Give keys to versions of {table}", needs, otherwise)
+    title = f"Give keys to versions of {table}"
+    if is_removed or any(hides_places(one.name) for one in (*shape.columns, *shape.lists)):
+        yield temporary(f"_versions_{table}", keyed, title)
+    else:
+        # Where no version has a key, none is looked for.
+        unkeyed = f"""
+            SELECT v.*, m.durable_key AS "_durable", TRUE AS "_is_new",
+              CAST({_next("next_version", numbers)} + {row_place(found, "v")} AS BIGINT) AS "_key"
+            FROM {found} AS v JOIN {name(members_table(table))} AS m ON {joined(keys, "m", "v")}"""
+        some = f"_some_keys_{table}"
+        yield temporary(some, f"SELECT version_key FROM {known} LIMIT 1", f"See whether versions of {table} have keys")
+        yield temporary(f"_versions_{table}", keyed, title, needs=some, otherwise=unkeyed)
     fresh = f'FROM {found} WHERE "_is_new"'
     kept = f'INSERT INTO {known} SELECT "_durable", "_opened", "_key" {fresh}'
     yield Step(f"Keep the keys of versions of {table}", kept, made=versions_table(table))

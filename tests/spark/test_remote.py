@@ -174,6 +174,21 @@ def test_a_secret_stands_in_no_command_line_and_in_no_file_of_the_session(
     assert [path for path in told if spark_master.secret.encode() in _bytes(path)] == []
 
 
+def test_an_executor_that_comes_late_needs_nothing_of_runs_whose_folders_are_gone(
+    on_cluster: SparkProcess, spark_master: SparkMaster, source: Path, spec_of: SpecOf, tmp_path: Path
+) -> None:
+    """The plans of batches lie in their checkpoint; executors ask for all that was ever sent."""
+    checkpoint = tmp_path / "checkpoint"
+    in_batches = on_cluster.run(spec_of(source, checkpoint=str(checkpoint)))
+    assert list(checkpoint.rglob("*.json"))
+    shutil.rmtree(checkpoint)
+    before = set(spark_master.executors)
+    for process_id in before:
+        os.kill(process_id, signal.SIGKILL)
+    assert _run_into(on_cluster, tmp_path / "again", source, spec_of).mapped == in_batches.mapped
+    assert before.isdisjoint(spark_master.executors)
+
+
 def test_an_executor_that_is_killed_loses_nothing_and_repeats_nothing(
     spark_master: SparkMaster, on_cluster: SparkProcess, long_source: Path, spec_of: SpecOf
 ) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+import shutil
 import socket
 import sys
 import time
@@ -86,9 +87,15 @@ class ClusterRuntime(SparkRuntime):
         return collect_worker_facts(self.spark, check, max(self.parallelism, len(self._executors())))
 
     def ship_plan(self, plan: Path) -> str:
-        """Send a plan to the executors, once."""
+        """Send a plan to the executors, once.
+
+        An executor that comes later asks for all that was ever sent, before its first task, whatever that is of: a copy
+        lies there as long as the session, and the folder of a run may go.
+        """
         if plan.name not in self._sent:
-            self.context.addFile(str(plan))
+            plans = self.folder / "plans"
+            plans.mkdir(exist_ok=True)
+            self.context.addFile(str(shutil.copyfile(plan, plans / plan.name)))
             self._sent.add(plan.name)
         return plan.name
 

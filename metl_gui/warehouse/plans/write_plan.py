@@ -38,36 +38,12 @@ def write_plan(table: str, key: Sequence[str], columns: Sequence[str], standing:
     Cost: rows that stand there are looked up once, and compared with those that are wanted; where none stands there,
     nothing is compared.
     """
-    tables = MemberTables(table)
-    wanted, before = name(tables.wanted), name(tables.before)
     gone, changed = name(f"_gone_{table}"), name(f"_changed_{table}")
     target, k = name(table), names(key)
     values = [column for column in columns if column not in key]
     match = " AND ".join(f"{name('w', c)} = {name('t', c)}" for c in key)
-    may_go = f" AND {goes}" if goes else ""
-    yield temporary(tables.before, standing, f"Find the rows of {table} as they were")
-    yield temporary(
-        f"_gone_{table}",
-        f"""SELECT {names(key, "t")} FROM {before} AS t
-        WHERE NOT EXISTS (SELECT 1 FROM {wanted} AS w WHERE {match}){may_go}""",
-        f"Find rows of {table} that are no longer",
-        needs=tables.before,
-        otherwise=f"SELECT {names(key, 't')} FROM {before} AS t",
-    )
-    yield temporary(
-        f"_changed_{table}",
-        f"SELECT w.* FROM {wanted} AS w JOIN {before} AS t ON {match} WHERE {differ(values, 'w', 't')}",
-        f"Find rows of {table} that differ",
-        needs=tables.before,
-        otherwise=f"SELECT * FROM {wanted} WHERE FALSE",
-    )
-    yield temporary(
-        f"_new_{table}",
-        f"SELECT w.* FROM {wanted} AS w WHERE NOT EXISTS (SELECT 1 FROM {before} AS t WHERE {match})",
-        f"Find rows of {table} that are new",
-        needs=tables.before,
-        otherwise=f"SELECT * FROM {wanted}",
-    )
+    yield temporary(MemberTables(table).before, standing, f"Find the rows of {table} as they were")
+    yield from _compared(table, key, values, match, goes)
     yield Step(
         f"Remove rows of {table}",
         f"DELETE FROM {target} WHERE ({k}) IN (SELECT {k} FROM {gone})",
@@ -90,4 +66,39 @@ def write_plan(table: str, key: Sequence[str], columns: Sequence[str], standing:
         table,
         "insert",
         needs=f"_new_{table}",
+    )
+
+
+def _compared(table: str, key: Sequence[str], values: Sequence[str], match: str, goes: str) -> Iterator[Step]:
+    """Yield the steps that find which rows are no longer, differ, and are new; where none stood there, all are new.
+
+    Args:
+        table, key, goes: as of ``write_plan``.
+        values: columns that are no part of the key.
+        match: condition that a wanted row, ``w``, has the key of one that stands there, ``t``.
+    """
+    tables = MemberTables(table)
+    wanted, before = name(tables.wanted), name(tables.before)
+    may_go = f" AND {goes}" if goes else ""
+    yield temporary(
+        f"_gone_{table}",
+        f"""SELECT {names(key, "t")} FROM {before} AS t
+        WHERE NOT EXISTS (SELECT 1 FROM {wanted} AS w WHERE {match}){may_go}""",
+        f"Find rows of {table} that are no longer",
+        needs=tables.before,
+        otherwise=f"SELECT {names(key)} FROM {before}",
+    )
+    yield temporary(
+        f"_changed_{table}",
+        f"SELECT w.* FROM {wanted} AS w JOIN {before} AS t ON {match} WHERE {differ(values, 'w', 't')}",
+        f"Find rows of {table} that differ",
+        needs=tables.before,
+        otherwise=f"SELECT * FROM {wanted} WHERE FALSE",
+    )
+    yield temporary(
+        f"_new_{table}",
+        f"SELECT w.* FROM {wanted} AS w WHERE NOT EXISTS (SELECT 1 FROM {before} AS t WHERE {match})",
+        f"Find rows of {table} that are new",
+        needs=tables.before,
+        otherwise=f"SELECT * FROM {wanted}",
     )

@@ -23,7 +23,7 @@ from metl_gui.cli.commands import (
     wrong_usage,
 )
 from metl_gui.cli.output import Output
-from metl_gui.cli.warehouse.followed_loads import add_policy, followed, keeps_session, refuse_policy
+from metl_gui.cli.warehouse.followed_loads import add_keep_session, add_policy, followed, keeps_session, refuse_policy
 from metl_gui.core.counted import number_of
 from metl_gui.core.runs.limits import LIMIT_BYTES
 from metl_gui.errors import BugError
@@ -273,12 +273,7 @@ def _register_replay(commands: Commands) -> None:
 
 def _add_mapping(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--spark", default="local[*]", metavar="URL", help="where Spark runs (default: local[*])")
-    parser.add_argument(
-        "--keep-session",
-        action="store_true",
-        help="leave Spark running for the next command with this option, which then begins at once; it ends after ten "
-        "minutes without one, or by `metl doctor --stop-session` (METL_KEEP_SESSION=1 says it for all commands)",
-    )
+    add_keep_session(parser)
     parser.add_argument("--mode", choices=["test", "production"], default="test", help="(default: test)")
     parser.add_argument(
         "--state",

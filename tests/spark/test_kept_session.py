@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import signal
 import threading
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from metl_gui.cli.main import main
 from metl_gui.core.runs.run_spec import RunSpec
 from metl_gui.core.runs.target import parse_target
 from metl_gui.engine.execution.client import SparkProcess
@@ -24,6 +26,7 @@ from metl_gui.engine.execution.kept_session import (
     stop_kept,
 )
 from metl_gui.errors import RunCancelled, RunError
+from metl_gui.workbench.demo.sample import fresh_copy
 from tests.helpers.killing import below, command_of
 from tests.spark.conftest import SpecOf, order_record
 
@@ -102,6 +105,29 @@ def test_commands_share_a_session_that_is_listed_for_its_owner_alone_and_ends_wh
     until(lambda: all(map(is_gone, (note.process, *children))))
     assert not list(folder.glob("*.sock"))
     assert kept_sessions() == stop_kept() == ()
+
+
+@pytest.mark.usefixtures("own_cache")
+def test_a_run_leaves_its_session_to_the_load_of_what_it_wrote(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    sample, messages = fresh_copy(), str(tmp_path / "messages")
+    target, spark = f"duckdb:{tmp_path / 'fx.duckdb'}", ("--spark", TARGET.master, "--keep-session", "--json")
+    source = "--source", str(sample.messages / "payments.jsonl"), "--sink", messages
+    used, told = [], {}
+    for command in (
+        ("run", str(sample.project), *source, *spark),
+        ("warehouse", "load", str(sample.project), "--source", messages, "--target", target, *spark),
+    ):
+        assert main(command) == 0
+        used += [note.process for note in kept_sessions()]
+        told = json.loads(capsys.readouterr().out)
+    assert used == used[:1] * 2
+    assert told["appended"] == told["messages"] > 0
+    assert main(["doctor", "--stop-session"]) == 0
+    until(partial(is_gone, used[0]))
+    assert kept_sessions() == ()
 
 
 @pytest.mark.usefixtures("own_cache")

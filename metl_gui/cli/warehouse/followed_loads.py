@@ -1,4 +1,4 @@
-"""Options and words of a source that is followed into a warehouse, for the commands that do it."""
+"""Options and words of a source that is followed into a warehouse, and of Spark left running, for several commands."""
 
 from __future__ import annotations
 
@@ -65,6 +65,16 @@ def followed(
         return done, watch.is_cancelled
 
 
+def add_keep_session(parser: argparse.ArgumentParser) -> None:
+    """Add the option that leaves Spark running."""
+    parser.add_argument(
+        "--keep-session",
+        action="store_true",
+        help="leave Spark running for the next command with this option, which then begins at once; it ends after ten "
+        "minutes without one, or by `metl doctor --stop-session` (METL_KEEP_SESSION=1 says it for all commands)",
+    )
+
+
 def keeps_session(arguments: argparse.Namespace) -> bool:
     """Return whether Spark is to be left running for the next command."""
-    return bool(getattr(arguments, "keep_session", False)) or os.environ.get("METL_KEEP_SESSION", "") not in {"", "0"}
+    return arguments.keep_session or os.environ.get("METL_KEEP_SESSION", "") not in {"", "0"}

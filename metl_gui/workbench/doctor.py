@@ -21,6 +21,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from metl_gui.engine import all_machine_code
 from metl_gui.engine.execution import kept_session
 from metl_gui.engine.kernel.compiled import build
 from metl_gui.engine.spark import class_archive
@@ -198,12 +199,15 @@ def check_package(name: str, distribution: str, first: str, below: str, purpose:
 
 
 def check_machine_code() -> Check:
-    """Say whether the kernel's machine code is there; runs do without it until it is, so only a compiler is needed."""
+    """Say whether machine code is there; runs do without it until it is, so only a compiler is needed."""
     name = "Machine code that maps"
     if not build.is_possible():
         command = f"{sys.executable} -m pip install numba"
         return Check(name, False, "no compiler", "Without numba runs are some ten times slower.", command)
-    return Check(name, True, "made" if build.is_ready() else "not made yet, the first run has it made")
+    if all_machine_code.is_made():
+        return Check(name, True, "made")
+    missing = "made, but not yet for tables: the first large one has it made"
+    return Check(name, True, missing if build.is_ready() else "not made yet, the first run has it made")
 
 
 def check_class_archive() -> Check:
@@ -235,7 +239,7 @@ def _session_words(note: kept_session.SessionNote) -> str:
 
 
 def begin_machine_code() -> subprocess.Popen[bytes] | None:
-    """Start a process that makes the kernel's machine code, while other things are fetched and installed.
+    """Start a process that makes machine code, while other things are fetched and installed.
 
     Returns:
         The process, for ``prepare_first_run``; ``None`` where there is nothing to make or another process is at it.
@@ -280,10 +284,10 @@ def make_class_archive(tell: Callable[[str], None]) -> bool:
 
 
 def make_machine_code(tell: Callable[[str], None], begun: subprocess.Popen[bytes] | None = None) -> bool:
-    """Make the kernel's machine code now, so that the first run has it.
+    """Make machine code now, so that the first run has it.
 
     Args:
-        tell: told before it begins, as it takes some ten seconds.
+        tell: told before it begins, as it takes some twenty seconds.
         begun: a process that is at it already, which is waited for.
 
     Returns:
@@ -291,12 +295,12 @@ def make_machine_code(tell: Callable[[str], None], begun: subprocess.Popen[bytes
     """
     if begun is not None:
         begun.wait()
-        if build.is_ready():
+        if all_machine_code.is_made():
             return True
-    if build.is_ready() or not build.is_possible() or build.folder() is None:
+    if all_machine_code.is_made() or not build.is_possible() or build.folder() is None:
         return False
     tell("making the machine code that maps, once for this computer")
-    made = subprocess.run([sys.executable, "-m", f"{build.PACKAGE}.build"], capture_output=True, check=False)
+    made = subprocess.run([sys.executable, "-m", build.MAKER], capture_output=True, check=False)
     return made.returncode == 0
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from tests.qt.mouse_user import Mouse
 
-KERNEL_BUILD = "metl_gui.engine.kernel.compiled.build"
+KERNEL_BUILD = "metl_gui.engine.all_machine_code"
 """The module that makes the machine code."""
 BROKER = ("tests.live_stack", "kafka")
 """The module that starts a broker, prints its address and stays until Ctrl+C; its arguments."""

@@ -61,13 +61,11 @@ def _load_machine_code() -> None:
     if build.is_ready():
         # What is wrong with it is told by the worker that meets it, which goes on without.
         with contextlib.suppress(Exception):
+            from metl_gui.engine import all_machine_code
             from metl_gui.engine.kernel.compiled.precompile import precompile
-            from metl_gui.engine.sinks import machine_code as columns
-            from metl_gui.engine.staging import machine_code as places
 
             precompile()
-            for machine in (columns.MACHINE, places.MACHINE):
-                machine.if_there()
+            all_machine_code.load_rows()
 
 
 def _load_in_silence(worker: str) -> None:

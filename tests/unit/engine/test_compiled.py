@@ -587,7 +587,7 @@ def test_a_kernel_goes_over_to_machine_code_once_another_process_has_made_it(
 
 @pytest.mark.usefixtures("_fresh_folder")
 def test_a_lock_that_a_killed_process_left_holds_nobody_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(build, "PACKAGE", "metl_gui.no.such")
+    monkeypatch.setattr(build, "MAKER", "metl_gui.no.such")
     monkeypatch.setattr(build, "digest", lambda: "d")
     first = build.build_in_background()
     assert first is not None

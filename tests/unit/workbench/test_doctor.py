@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from metl_gui.engine.kernel.compiled import build
+from metl_gui.engine.sinks import machine_code as columns
 from metl_gui.engine.spark import class_archive
 from metl_gui.engine.spark.java import JavaHome
+from metl_gui.engine.staging import machine_code as places
 from metl_gui.workbench import doctor
 from metl_gui.workbench.doctor import QT_LIBRARIES
 from tests.helpers.elf import needed_libraries
@@ -155,12 +157,17 @@ def test_machine_code_is_made_once_and_its_absence_is_no_fault(
     build.folder.cache_clear()
     said: list[str] = []
     before = doctor.check_machine_code()
-    monkeypatch.setattr(subprocess, "run", lambda *_, **__: _made(build.folder()))
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__: _made())
 
     assert doctor.make_machine_code(said.append)
     assert not doctor.make_machine_code(said.append)
     assert (before.ok, doctor.check_machine_code().found, len(said)) == (True, "made", 1)
     assert before.found != "made"
+    _left()[-1].unlink()
+    in_part = doctor.check_machine_code()
+    assert (in_part.ok, in_part.found) == (True, "made, but not yet for tables: the first large one has it made")
+    assert doctor.make_machine_code(said.append)
+    assert doctor.check_machine_code().found == "made"
 
 
 def test_machine_code_that_is_being_made_already_is_waited_for_and_not_made_twice(
@@ -169,19 +176,24 @@ def test_machine_code_that_is_being_made_already_is_waited_for_and_not_made_twic
     request.addfinalizer(build.folder.cache_clear)
     monkeypatch.setenv("METL_KERNEL_CACHE", str(tmp_path / "cache"))
     build.folder.cache_clear()
-    folder = build.folder()
-    assert folder is not None
-    late = "import pathlib, sys, time; time.sleep(0.2); pathlib.Path(sys.argv[1], 'ready').touch()"
+    late = "import pathlib, sys, time; time.sleep(0.2); [pathlib.Path(path).touch() for path in sys.argv[1:]]"
     said: list[str] = []
 
-    assert doctor.make_machine_code(said.append, subprocess.Popen([sys.executable, "-c", late, str(folder)]))
+    assert doctor.make_machine_code(said.append, subprocess.Popen([sys.executable, "-c", late, *map(str, _left())]))
     assert (doctor.check_machine_code().found, said) == ("made", [])
 
 
-def _made(folder: Path | None) -> subprocess.CompletedProcess[bytes]:
-    """Leave what the compiler leaves when it is through."""
+def _left() -> list[Path]:
+    """Return what the compiler leaves when it is through with the kernel, and with each code for rows."""
+    folder = build.folder()
+    marks = [source.mark for source in (columns.SOURCE, places.SOURCE)]
     assert folder is not None
-    (folder / "ready").touch()
+    return [folder / "ready", *(mark for mark in marks if mark is not None)]
+
+
+def _made() -> subprocess.CompletedProcess[bytes]:
+    for path in _left():
+        path.touch()
     return subprocess.CompletedProcess([], 0)
 
 

@@ -28,13 +28,13 @@ from pathlib import Path
 from metl_gui.own_files import is_only_ours, make_folder
 
 PACKAGE = "metl_gui.engine.kernel.compiled"
+MAKER = "metl_gui.engine.all_machine_code"
+"""The program that makes it, and other machine code with it."""
 _NAMED = "METL_KERNEL_CACHE"
 _READY = "ready"
 _LOCK = "building"
 _STALE_SECONDS = 300.0
 _KEPT_SECONDS = 90 * 86_400.0
-_NICENESS = 3
-"""Little: tasks that map by the reference meanwhile would keep a compiler at the lowest priority waiting for ever."""
 _started: list[subprocess.Popen[bytes]] = []
 """Held, so that Python does not complain of processes that nobody waits for."""
 
@@ -158,7 +158,7 @@ def _forget_old(home: Path) -> None:
 
 
 def build_in_background() -> subprocess.Popen[bytes] | None:
-    """Have another process make the machine code at low priority, unless it is there or being made.
+    """Have another process make all machine code at low priority, unless the kernel's is there or being made.
 
     Returns:
         The process, which ends by itself and may be ended at any time; ``None`` when there is none.
@@ -171,7 +171,7 @@ def build_in_background() -> subprocess.Popen[bytes] | None:
     roots = [entry for entry in sys.path if entry]
     try:
         process = subprocess.Popen(
-            [sys.executable, "-m", f"{PACKAGE}.build"],
+            [sys.executable, "-m", MAKER],
             env={**os.environ, "PYTHONPATH": os.pathsep.join(roots)},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -184,6 +184,13 @@ def build_in_background() -> subprocess.Popen[bytes] | None:
         (found / _LOCK).write_text(str(process.pid))
     _started.append(process)
     return process
+
+
+def unlock() -> None:
+    """Let others make it again."""
+    found = folder()
+    if found is not None:
+        (found / _LOCK).unlink(missing_ok=True)
 
 
 def _locked(lock: Path) -> bool:
@@ -224,19 +231,3 @@ def why_not() -> str:
     if folder() is None:
         return f"No folder can keep machine code, so records were mapped without; {_NAMED} names another one."
     return ""
-
-
-def main() -> None:
-    """Build at low priority, and give the lock back."""
-    with contextlib.suppress(AttributeError, OSError):
-        os.nice(_NICENESS)
-    try:
-        build()
-    finally:
-        found = folder()
-        if found is not None:
-            (found / _LOCK).unlink(missing_ok=True)
-
-
-if __name__ == "__main__":
-    main()

@@ -9,12 +9,12 @@ import contextlib
 import os
 
 from metl_gui.engine.kernel.compiled import build
-from metl_gui.engine.sinks import machine_code as columns
-from metl_gui.engine.staging import machine_code as places
+from metl_gui.engine.sinks import column_code
+from metl_gui.engine.staging import place_code
 
 _NICENESS = 3
 """Little: tasks that map by the reference meanwhile would keep a compiler at the lowest priority waiting for ever."""
-_OF_ROWS = (columns, places)
+_OF_ROWS = (column_code, place_code)
 
 
 def is_made() -> bool:

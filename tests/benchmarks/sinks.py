@@ -24,8 +24,8 @@ from metl_gui.engine.kernel.plan import BlockPlan, ColumnPlan, EntityPlan, Plan,
 from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.kernel.row_code import MAKING_ROWS
 from metl_gui.engine.mapping.kernel import Kernel
+from metl_gui.engine.sinks.column_code import MACHINE
 from metl_gui.engine.sinks.jsonl import JsonlSink
-from metl_gui.engine.sinks.machine_code import MACHINE
 from metl_gui.engine.sinks.parquet import ParquetSink
 from tests.benchmarks.harness import Case, paired
 from tests.benchmarks.kernel_loads import envelope

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metl_gui.core.runs.limits import LIMIT_BYTES
+from metl_gui.engine.kernel.compiled.layout import PADDING
 from metl_gui.engine.kernel.records import Int64Array, Records
 from metl_gui.errors import RecordError
 from metl_gui.formats.json_text import DEPTH_LIMIT, NULL, accept, depth, quoted
@@ -28,9 +29,6 @@ from metl_gui.formats.record_wrapper import Wrapped
 from metl_gui.values import Value
 
 Key = TypeVar("Key", bound=Hashable)
-
-PADDING = 64
-"""Bytes behind keys and values that may be read."""
 
 _COLUMNS = "starts", "stops", "key_starts", "key_stops", "offsets", "times", "place_of", "headers_of"
 _MOST_AROUND = 192

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metl_gui.core.runs.records import RecordOutcome
+from metl_gui.engine.kernel.compiled.layout import PADDING
 from metl_gui.engine.kernel.message_layout import Layout
 from metl_gui.engine.kernel.numbered_counts import Filled, NumberedCounts, added
 from metl_gui.engine.kernel.plan import BlockPlan
@@ -49,7 +50,7 @@ class MappedBatch:
     """What became of one batch.
 
     Args:
-        text: all messages one after the other, each with a line feed behind it; ``TEXT_PADDING`` bytes lie behind it.
+        text: all messages one after the other, each with a line feed behind it; ``PADDING`` bytes lie behind it.
         starts, stops: of each message in the text, without its line feed.
         entities: of each message, an index into ``entity_names``.
         records: of each message, the record of the batch that it was made from.
@@ -221,9 +222,6 @@ def hidden_row(row: SetAside, raw: bytes, names: frozenset[Names]) -> SetAside:
     return row._replace(text=msgspec.json.encode({**told, "hidden": True, "raw": kept}))
 
 
-TEXT_PADDING = 64
-"""Bytes behind the text of a batch that may be read, so that its values can be read a vector at a time."""
-
 _TEXT_BYTES = 1 << 16
 _MESSAGES = 1024
 _VALUES = 16 * _MESSAGES
@@ -291,7 +289,7 @@ class BatchOutput:
 
     def reserve(self, more_bytes: int, more_messages: int, more_values: int) -> None:
         """Make room for what comes next."""
-        wanted_bytes = self.bytes_out + more_bytes + TEXT_PADDING
+        wanted_bytes = self.bytes_out + more_bytes + PADDING
         if wanted_bytes > len(self.text):
             self.text = _grown(self.text, self.bytes_out, wanted_bytes)
         if self.messages + more_messages > len(self.starts):

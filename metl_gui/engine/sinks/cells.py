@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from metl_gui.engine.kernel.compiled.layout import PADDING
 from metl_gui.engine.sinks.value_forms import DECIMAL, TRUTH, WHOLE, ValueForm
 from metl_gui.values import Value
 
@@ -93,7 +94,7 @@ class _Reading:
         self.offsets[:, 0] = 0
         starts, stops = cells.places.sum(axis=2)
         # What is copied a vector at a time may reach so far behind its end.
-        sizes = (stops - starts)[gathered] + machine.PADDING
+        sizes = (stops - starts)[gathered] + PADDING
         self.begins = np.cumsum(sizes) - sizes
         self.target = np.empty(int(sizes.sum()), np.uint8)
 

@@ -22,9 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metl_gui.engine.kernel.compiled.instructions import VECTOR
+from metl_gui.engine.kernel.compiled.layout import PADDING
 from metl_gui.engine.kernel.compiled.memory import (
     IS_CHECKED,
-    PADDING,
     allow,
     compiled_beside,
     copy,
@@ -35,7 +35,7 @@ from metl_gui.engine.kernel.compiled.memory import (
     special,
 )
 from metl_gui.engine.kernel.row_code import stamp
-from metl_gui.engine.sinks.machine_code import SOURCE
+from metl_gui.engine.sinks.column_code import SOURCE
 from metl_gui.engine.sinks.value_forms import (
     DECIMAL,
     DIGITS,

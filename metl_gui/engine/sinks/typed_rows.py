@@ -15,9 +15,9 @@ from metl_gui.engine.kernel.outcomes import MappedBatch
 from metl_gui.engine.kernel.plan import EntityPlan
 from metl_gui.engine.sinks import readers
 from metl_gui.engine.sinks.cells import Taken
+from metl_gui.engine.sinks.column_code import MACHINE
 from metl_gui.engine.sinks.columns import TypedColumn, column, digits_column
 from metl_gui.engine.sinks.local_times import LocalTimeError
-from metl_gui.engine.sinks.machine_code import MACHINE
 from metl_gui.engine.sinks.message_columns import NAMED, MessageColumns
 from metl_gui.engine.sinks.readers import Reader, joined
 from metl_gui.engine.sinks.sink import RejectedRecord

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from metl_gui.engine.kernel.message_records import PADDING
+from metl_gui.engine.kernel.compiled.layout import PADDING
 from metl_gui.formats.json_text import NULL
 from metl_gui.formats.source_positions import order_keys, transport_position
 

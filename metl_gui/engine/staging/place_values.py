@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from metl_gui.engine.kernel.compiled.memory import IS_CHECKED, allow, compiled_beside, copy, load8, store8
 from metl_gui.engine.kernel.row_code import stamp
-from metl_gui.engine.staging.machine_code import SOURCE
+from metl_gui.engine.staging.place_code import SOURCE
 
 _Numbers: TypeAlias = "NDArray[np.int64]"
 _Offsets: TypeAlias = "NDArray[np.int32]"

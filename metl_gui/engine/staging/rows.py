@@ -15,7 +15,7 @@ from metl_gui.engine.sinks.columns import TypedColumn
 from metl_gui.engine.sinks.parquet_parts import ENTITY
 from metl_gui.engine.staging.columns import INSTANTS_OF_MS, columns_of, stored_type
 from metl_gui.engine.staging.log_places import order_key_column, transport_columns
-from metl_gui.engine.staging.machine_code import MACHINE
+from metl_gui.engine.staging.place_code import MACHINE
 from metl_gui.errors import BugError
 from metl_gui.formats.canonical_keys import row_keys
 

@@ -19,8 +19,8 @@ from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.kernel.row_code import MAKING_ROWS, WORTH_ROWS, row_code
 from metl_gui.engine.mapping.kernel import Kernel
 from metl_gui.engine.sinks import typed_rows
+from metl_gui.engine.sinks.column_code import SOURCE
 from metl_gui.engine.sinks.column_values import BLOCK
-from metl_gui.engine.sinks.machine_code import SOURCE
 from metl_gui.engine.sinks.message_columns import repeated
 from metl_gui.engine.sinks.sink import RejectedRecord
 from metl_gui.engine.sinks.typed_rows import TypedRows

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metl_gui.engine.staging.log_places import order_key_column, transport_columns
-from metl_gui.engine.staging.machine_code import MACHINE
+from metl_gui.engine.staging.place_code import MACHINE
 from metl_gui.formats.source_positions import order_key, order_keys, transport_position
 
 _POSITIONS = ["shop.orders/3/17", "a.jsonl@9", "", "x/y/1", "a@b/0/5", "d/1/2@7", "a\nb@5", "a/0/" + "9" * 19, "é/1/2"]

@@ -32,9 +32,9 @@ from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.kernel.row_code import row_code
 from metl_gui.engine.mapping.kernel import Kernel
 from metl_gui.engine.sinks import typed_rows
+from metl_gui.engine.sinks.column_code import SOURCE
 from metl_gui.engine.sinks.columns import column
 from metl_gui.engine.sinks.jsonl import JsonlSink
-from metl_gui.engine.sinks.machine_code import SOURCE
 from metl_gui.engine.sinks.parquet import NO_VERSION, ParquetSink
 from metl_gui.engine.sinks.readers import texts
 from metl_gui.engine.spark.task_errors import TaskError, run_error

@@ -20,7 +20,7 @@ from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.kernel.row_code import row_code
 from metl_gui.engine.mapping.kernel import Kernel
 from metl_gui.engine.sinks import typed_rows
-from metl_gui.engine.sinks.machine_code import SOURCE
+from metl_gui.engine.sinks.column_code import SOURCE
 from metl_gui.engine.sinks.sink import RejectedRecord
 from metl_gui.engine.staging.columns import history_column
 from metl_gui.engine.staging.sink import StageSink, staged_parts

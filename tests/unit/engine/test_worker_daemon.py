@@ -10,8 +10,8 @@ import pyspark
 import pytest
 
 from metl_gui.engine.kernel.compiled import build
-from metl_gui.engine.sinks import machine_code as columns
-from metl_gui.engine.staging import machine_code as places
+from metl_gui.engine.sinks import column_code
+from metl_gui.engine.staging import place_code
 from metl_gui.engine.tasks.worker_daemon import without_archives
 
 _LOAD = """
@@ -22,11 +22,11 @@ assert "metl_gui.engine.tasks.source_task" in sys.modules
 print(len(os.listdir("/proc/self/task")))
 """
 _LOADED = """
-from metl_gui.engine.sinks import machine_code as columns
-from metl_gui.engine.staging import machine_code as places
+from metl_gui.engine.sinks import column_code
+from metl_gui.engine.staging import place_code
 from metl_gui.engine.tasks.worker_daemon import load
 load("pyspark.worker")
-print(*(code.MACHINE.loaded is not None for code in (columns, places)))
+print(*(code.MACHINE.loaded is not None for code in (column_code, place_code)))
 """
 
 
@@ -38,7 +38,7 @@ def test_what_workers_are_forked_from_has_no_thread_that_they_would_lose() -> No
 
 def test_machine_code_that_lies_there_is_loaded_once_for_all_workers() -> None:
     build.build()
-    for code in (columns, places):
+    for code in (column_code, place_code):
         code.MACHINE.now()
     done = subprocess.run([sys.executable, "-c", _LOADED], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["True", "True"]

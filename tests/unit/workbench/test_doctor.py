@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from metl_gui.engine.kernel.compiled import build
-from metl_gui.engine.sinks import machine_code as columns
+from metl_gui.engine.sinks import column_code
 from metl_gui.engine.spark import class_archive
 from metl_gui.engine.spark.java import JavaHome
-from metl_gui.engine.staging import machine_code as places
+from metl_gui.engine.staging import place_code
 from metl_gui.workbench import doctor
 from metl_gui.workbench.doctor import QT_LIBRARIES
 from tests.helpers.elf import needed_libraries
@@ -186,7 +186,7 @@ def test_machine_code_that_is_being_made_already_is_waited_for_and_not_made_twic
 def _left() -> list[Path]:
     """Return what the compiler leaves when it is through with the kernel, and with each code for rows."""
     folder = build.folder()
-    marks = [source.mark for source in (columns.SOURCE, places.SOURCE)]
+    marks = [source.mark for source in (column_code.SOURCE, place_code.SOURCE)]
     assert folder is not None
     return [folder / "ready", *(mark for mark in marks if mark is not None)]
 

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from metl_gui.engine.kernel.compiled import layout as at
 from metl_gui.engine.kernel.compiled.avro.records import Unframer
+from metl_gui.engine.kernel.compiled.layout import PADDING
 from metl_gui.engine.kernel.compiled.learner import Learner
-from metl_gui.engine.kernel.compiled.memory import IS_CHECKED, PADDING, allow
+from metl_gui.engine.kernel.compiled.memory import IS_CHECKED, allow
 from metl_gui.engine.kernel.compiled.message_writer import map_records
 from metl_gui.engine.kernel.compiled.tables import Tables, address_of, table_of
 from metl_gui.engine.kernel.message_records import MessageRecords, RecordBatch

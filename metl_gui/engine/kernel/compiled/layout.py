@@ -13,6 +13,9 @@ from itertools import count
 from typing import Final
 
 WORD = 8
+PADDING = 64
+"""Bytes behind every buffer that may be read, and behind every room for output that may be written."""
+
 MOST_DEPTH = 64
 MOST_MEMBERS = 2048
 """Objects with more members are left to the reference."""

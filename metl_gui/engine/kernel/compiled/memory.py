@@ -29,9 +29,6 @@ Store: TypeAlias = Callable[[int, int], int]
 IS_CHECKED = os.environ.get("METL_KERNEL_CHECKED", "") not in ("", "0")
 """Whether this process has the build that proves every access."""
 
-PADDING = 64
-"""Bytes behind every buffer that may be read, and behind every room for output that may be written."""
-
 _MOST_RANGES = 4096
 _ranges = np.zeros(2 + 2 * _MOST_RANGES, np.int64)
 _violations = np.zeros(4, np.int64)

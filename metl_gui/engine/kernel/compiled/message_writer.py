@@ -8,9 +8,9 @@ The length of each value is noted, so that others find every member of a message
 from __future__ import annotations
 
 from metl_gui.engine.kernel.compiled import layout as at
+from metl_gui.engine.kernel.compiled.layout import PADDING
 from metl_gui.engine.kernel.compiled.lookup import is_digits, is_null, lacks, slot_of
 from metl_gui.engine.kernel.compiled.memory import (
-    PADDING,
     compiled,
     copy,
     copy_fixed,

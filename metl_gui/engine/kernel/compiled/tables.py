@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metl_gui.engine.kernel.compiled import layout as at
+from metl_gui.engine.kernel.compiled.layout import PADDING
 from metl_gui.engine.kernel.compiled.lookup import hash_of, mix_pair, mix_program
-from metl_gui.engine.kernel.compiled.memory import IS_CHECKED, PADDING, allow
+from metl_gui.engine.kernel.compiled.memory import IS_CHECKED, allow
 from metl_gui.engine.kernel.numbered_counts import CountNames
 from metl_gui.formats.json_text import quoted
 from metl_gui.formats.record_wrapper import VALUE_NAMES, WRAPPER_NAMES

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metl_gui.engine.kafka.records import headers_json, records_of
-from metl_gui.engine.kernel import message_records
+from metl_gui.engine.kernel.compiled.layout import PADDING
 from metl_gui.engine.kernel.message_records import MessageRecords, Parts
 from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan
 from metl_gui.formats.record_wrapper import unwrap
@@ -119,6 +119,4 @@ def test_messages_at_no_place_or_offset_are_mapped_alike_by_both_kernels() -> No
 
 
 def test_as_much_lies_behind_messages_as_machine_code_may_read_there() -> None:
-    memory = pytest.importorskip("metl_gui.engine.kernel.compiled.memory")
-    assert message_records.PADDING == memory.PADDING
-    assert records_of([message(b"{}")]).buffer.endswith(b"{}" + bytes(memory.PADDING))
+    assert records_of([message(b"{}")]).buffer.endswith(b"{}" + bytes(PADDING))

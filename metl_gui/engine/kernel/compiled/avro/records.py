@@ -28,7 +28,8 @@ from metl_gui.engine.kernel.avro_values import write_double, write_float
 from metl_gui.engine.kernel.compiled.avro import programs as at
 from metl_gui.engine.kernel.compiled.avro.programs import Programs, Unfit
 from metl_gui.engine.kernel.compiled.avro.text import write_records
-from metl_gui.engine.kernel.compiled.memory import IS_CHECKED, PADDING, allow
+from metl_gui.engine.kernel.compiled.layout import PADDING
+from metl_gui.engine.kernel.compiled.memory import IS_CHECKED, allow
 from metl_gui.engine.kernel.compiled.tables import address_of, table_of
 from metl_gui.engine.kernel.headers import names_old_key
 from metl_gui.engine.kernel.message_records import MessageRecords, Parts, RecordBatch, distinct, member

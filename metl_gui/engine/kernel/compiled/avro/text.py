@@ -23,8 +23,8 @@ from metl_gui.engine.kernel.compiled.avro.programs import (
     NO_ROOM,
 )
 from metl_gui.engine.kernel.compiled.instructions import VECTOR, nearest, product, quotient, real_of
+from metl_gui.engine.kernel.compiled.layout import PADDING
 from metl_gui.engine.kernel.compiled.memory import (
-    PADDING,
     compiled,
     copy,
     copy_fixed,

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metl_gui.core.trees.paths import split
-from metl_gui.engine.kernel.compiled.layout import MOST_DEPTH, WORD
+from metl_gui.engine.kernel.compiled.layout import MOST_DEPTH, PADDING, WORD
 from metl_gui.engine.kernel.compiled.matching import message_match as at
-from metl_gui.engine.kernel.compiled.memory import IS_CHECKED, PADDING, allow
+from metl_gui.engine.kernel.compiled.memory import IS_CHECKED, allow
 from metl_gui.engine.kernel.compiled.tables import Growing, address_of
 from metl_gui.engine.kernel.message_layout import POSITION, SNAPSHOT, Layout, fields_of
 from metl_gui.engine.kernel.message_records import MessageRecords, RecordBatch

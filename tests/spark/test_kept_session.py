@@ -20,6 +20,7 @@ from metl_gui.core.runs.target import parse_target
 from metl_gui.engine.execution.client import SparkProcess
 from metl_gui.engine.execution.kept_session import (
     KeptConnection,
+    SessionNote,
     connect_kept,
     kept_sessions,
     sessions_folder,
@@ -115,18 +116,21 @@ def test_a_run_leaves_its_session_to_the_load_of_what_it_wrote(
     sample, messages = fresh_copy(), str(tmp_path / "messages")
     target, spark = f"duckdb:{tmp_path / 'fx.duckdb'}", ("--spark", TARGET.master, "--keep-session", "--json")
     source = "--source", str(sample.messages / "payments.jsonl"), "--sink", messages
-    used, told = [], {}
+    used: list[SessionNote] = []
+    told: dict[str, int] = {}
     for command in (
         ("run", str(sample.project), *source, *spark),
         ("warehouse", "load", str(sample.project), "--source", messages, "--target", target, *spark),
     ):
         assert main(command) == 0
-        used += [note.process for note in kept_sessions()]
+        until(lambda: all(note.idle_since_ms is not None for note in kept_sessions()))
+        used += kept_sessions()
         told = json.loads(capsys.readouterr().out)
-    assert used == used[:1] * 2
+    assert [note.process for note in used] == [used[0].process] * 2
+    assert used[0].idle_since_ms != used[1].idle_since_ms  # the load had it, and gave it back
     assert told["appended"] == told["messages"] > 0
     assert main(["doctor", "--stop-session"]) == 0
-    until(partial(is_gone, used[0]))
+    until(partial(is_gone, used[0].process))
     assert kept_sessions() == ()
 
 

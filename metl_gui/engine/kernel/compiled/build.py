@@ -32,6 +32,9 @@ MAKER = "metl_gui.engine.all_machine_code"
 """The program that makes it, and other machine code with it."""
 _NAMED = "METL_KERNEL_CACHE"
 _READY = "ready"
+_TRIED = "tried"
+_HALF_WRITTEN = ".tmp."
+"""In the names of files that numba writes, until they are whole."""
 _LOCK = "building"
 _STALE_SECONDS = 300.0
 _KEPT_SECONDS = 90 * 86_400.0
@@ -135,7 +138,8 @@ def kept_files() -> tuple[Path, ...]:
     found = folder() if is_ready() else None
     if found is None:
         return ()
-    return tuple(sorted(path for path in found.iterdir() if path.is_file() and path.name != _LOCK))
+    kept = (path for path in found.iterdir() if path.name != _LOCK and _HALF_WRITTEN not in path.name)
+    return tuple(sorted(path for path in kept if path.is_file()))
 
 
 def build() -> None:
@@ -158,15 +162,13 @@ def _forget_old(home: Path) -> None:
 
 
 def build_in_background() -> subprocess.Popen[bytes] | None:
-    """Have another process make all machine code at low priority, unless the kernel's is there or being made.
+    """Have another process make all machine code at low priority, unless one is at it or has come to its end before.
 
     Returns:
         The process, which ends by itself and may be ended at any time; ``None`` when there is none.
     """
-    if is_ready() or not is_possible():
-        return None
-    found = folder()
-    if found is None or not _locked(found / _LOCK):
+    found = folder() if is_possible() else None
+    if found is None or (is_ready() and (found / _TRIED).exists()) or not _locked(found / _LOCK):
         return None
     roots = [entry for entry in sys.path if entry]
     try:
@@ -186,8 +188,15 @@ def build_in_background() -> subprocess.Popen[bytes] | None:
     return process
 
 
+def note_tried() -> None:
+    """Say that all machine code was made that can be; while nobody says so, the next program goes on making it."""
+    found = folder()
+    if found is not None:
+        (found / _TRIED).touch(0o600)
+
+
 def unlock() -> None:
-    """Let others make it again."""
+    """Let others make it."""
     found = folder()
     if found is not None:
         (found / _LOCK).unlink(missing_ok=True)

@@ -98,6 +98,10 @@ class KafkaBroker(JavaServer):
 
     def _prepare(self, watch: Watch) -> None:
         fetch(KAFKA_JARS, watch)
+        # It would answer at its other ways in until it came to this one, and end then.
+        if held := [port for port in self._client_ports if listens(port)]:
+            text = f"Another program listens at port {held[0]}."
+            raise SetupError("Kafka does not start.", text, "End that program, or give Kafka other ports.")
         plain, control = (f"{HOST}:{port}" for port in self.ports)
         write_properties(
             self._properties,
@@ -147,5 +151,5 @@ class KafkaBroker(JavaServer):
     def _answers(self) -> bool:
         from metl_gui.engine.kafka.clients import has_brokers
 
-        # Each way in is opened by itself, and one whose port is taken ends the broker after others answered.
+        # Each way in is opened by itself.
         return all(map(listens, self._client_ports)) and has_brokers(self.servers)

@@ -191,3 +191,19 @@ def _broken(error: Exception, *, debug: bool) -> UserError:
     said = " ".join(str(error).split())[:300]
     hint = "Report it with the traceback above." if debug else "Run again with --debug to see where it happened."
     return UserError("Something broke inside the program.", f"{type(error).__name__}: {said}".rstrip(": "), hint)
+
+
+def spark_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say where Spark runs, and whether it stays."""
+    parser.add_argument("--spark", default="local[*]", metavar="URL", help="where Spark runs (default: local[*])")
+    parser.add_argument(
+        "--keep-session",
+        action="store_true",
+        help="leave Spark running for the next command with this option, which then begins at once; it ends after ten "
+        "minutes without one, or by `metl doctor --stop-session` (METL_KEEP_SESSION=1 says it for all commands)",
+    )
+
+
+def keeps_session(arguments: argparse.Namespace) -> bool:
+    """Return whether Spark is to be left running for the next command."""
+    return arguments.keep_session or os.environ.get("METL_KEEP_SESSION", "") not in {"", "0"}

@@ -18,12 +18,14 @@ from metl_gui.cli.commands import (
     FOUND,
     Commands,
     add_project,
+    keeps_session,
     positive,
     seconds,
+    spark_options,
     wrong_usage,
 )
 from metl_gui.cli.output import Output
-from metl_gui.cli.warehouse.followed_loads import add_keep_session, add_policy, followed, keeps_session, refuse_policy
+from metl_gui.cli.warehouse.followed_loads import add_policy, followed, refuse_policy
 from metl_gui.core.counted import number_of
 from metl_gui.core.runs.limits import LIMIT_BYTES
 from metl_gui.errors import BugError
@@ -272,8 +274,7 @@ def _register_replay(commands: Commands) -> None:
 
 
 def _add_mapping(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--spark", default="local[*]", metavar="URL", help="where Spark runs (default: local[*])")
-    add_keep_session(parser)
+    spark_options(parser)
     parser.add_argument("--mode", choices=["test", "production"], default="test", help="(default: test)")
     parser.add_argument(
         "--state",

@@ -7,10 +7,20 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from metl_gui.cli.commands import CANCELLED, DONE, FOUND, Commands, Run, common_options, wrong_usage
+from metl_gui.cli.commands import (
+    CANCELLED,
+    DONE,
+    FOUND,
+    Commands,
+    Run,
+    common_options,
+    keeps_session,
+    spark_options,
+    wrong_usage,
+)
 from metl_gui.cli.output import Output
 from metl_gui.cli.warehouse import inputs
-from metl_gui.cli.warehouse.followed_loads import add_keep_session, add_policy, followed, keeps_session, refuse_policy
+from metl_gui.cli.warehouse.followed_loads import add_policy, followed, refuse_policy
 from metl_gui.core.counted import number_of
 
 if TYPE_CHECKING:
@@ -86,8 +96,7 @@ def _add_target_actions(add: inputs.NewAction) -> tuple[argparse.ArgumentParser,
         metavar="S",
         help="JSON lines or Parquet, as a file, a folder or a pattern; or topics",
     )
-    load.add_argument("--spark", default="local[*]", metavar="URL", help="where Spark runs (default: local[*])")
-    add_keep_session(load)
+    spark_options(load)
     load.add_argument("--follow", action="store_true", help="go on with what comes, until it is interrupted")
     add_policy(load)
     ask = add("ask", run_ask, "have whoever follows into a target with --when-asked load now")

@@ -1,12 +1,11 @@
-"""Options and words of a source that is followed into a warehouse, and of Spark left running, for several commands."""
+"""Options and words of a source that is followed into a warehouse, for the commands that do it."""
 
 from __future__ import annotations
 
 import argparse
-import os
 from typing import TYPE_CHECKING
 
-from metl_gui.cli.commands import duration, positive, wrong_usage
+from metl_gui.cli.commands import duration, keeps_session, positive, wrong_usage
 from metl_gui.cli.output import Output
 
 if TYPE_CHECKING:
@@ -63,18 +62,3 @@ def followed(
             keeps_session=keeps_session(arguments),
         )
         return done, watch.is_cancelled
-
-
-def add_keep_session(parser: argparse.ArgumentParser) -> None:
-    """Add the option that leaves Spark running."""
-    parser.add_argument(
-        "--keep-session",
-        action="store_true",
-        help="leave Spark running for the next command with this option, which then begins at once; it ends after ten "
-        "minutes without one, or by `metl doctor --stop-session` (METL_KEEP_SESSION=1 says it for all commands)",
-    )
-
-
-def keeps_session(arguments: argparse.Namespace) -> bool:
-    """Return whether Spark is to be left running for the next command."""
-    return arguments.keep_session or os.environ.get("METL_KEEP_SESSION", "") not in {"", "0"}

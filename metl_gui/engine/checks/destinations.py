@@ -21,7 +21,7 @@ from metl_gui.core.runs.run_spec import NOOP, RunSpec
 from metl_gui.engine.kafka.topic_messages import topic_of
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.sinks.sink import folder_name
-from metl_gui.engine.sources.files import fixed_part
+from metl_gui.engine.sources.files import fixed_part, is_passed_over
 from metl_gui.errors import RunError
 
 _RENAME = "Give it another name in the canonical model"
@@ -126,9 +126,8 @@ def _is_read(source: str, place: str) -> bool:
     if not written.is_relative_to(root) or (root.exists() and not root.is_dir()):
         return False
     parts = written.relative_to(root).parts
-    if any(part.startswith((".", "_")) for part in parts):
-        return False
-    return not is_pattern or _matches(parts, path.parts[len(fixed_part(path).parts) :])
+    pattern = path.parts[len(fixed_part(path).parts) :] if is_pattern else ()
+    return not is_passed_over(parts, pattern) and (not is_pattern or _matches(parts, pattern))
 
 
 def _matches(parts: tuple[str, ...], pattern: tuple[str, ...]) -> bool:

@@ -21,7 +21,7 @@ from typing import IO
 
 import msgspec
 
-from metl_gui.errors import RunError
+from metl_gui.errors import RunError, in_utf8
 from metl_gui.formats.compression import Codec, codec_of, unpacked
 from metl_gui.formats.record_delimiters import SNIFF_BYTES, Framing, sniff
 
@@ -143,6 +143,8 @@ LOG_HEAD_BYTES = 64 << 10
 
 _MARK_DIGITS = 16
 _BOM = b"\xef\xbb\xbf"
+_PASSED_OVER = (".", "_")
+"""How names begin of what is no part of a folder, as other readers of such folders have it."""
 _NOT_RECORDS = frozenset({".md", ".py", ".sql", ".csv", ".tsv", ".html", ".xlsx", ".parquet", ".yaml", ".yml", ".metl"})
 
 
@@ -212,11 +214,21 @@ def list_files(source: str) -> FileListing:
         raise unreadable(source, error) from error
     except RuntimeError as error:  # the home folder of somebody unknown
         raise RunError("The source cannot be found.", f"{source}: {error}", "Write its whole path.") from error
-    left_out = tuple(sorted(path.relative_to(root).as_posix() for path in set(paths) - set(kept)))
+    left_out = names_left_out(root, set(paths).difference(kept))
     if not kept:
         facts = f"{source} holds only {', '.join(left_out[:5])}." if left_out else f"{source} holds no file."
         raise RunError("The source is empty.", facts, "Choose a folder with JSON, JSON lines or packed JSON files.")
     return FileListing(tuple(_listed(path, root) for path in sorted(kept)), left_out)
+
+
+def names_left_out(root: Path, paths: Iterable[Path]) -> tuple[str, ...]:
+    """Return, for people, the names of files of a source that are not read.
+
+    Args:
+        root: the folder that names are relative to.
+        paths: of these files.
+    """
+    return tuple(sorted(in_utf8(path.relative_to(root).as_posix()) for path in paths))
 
 
 def source_paths(source: str) -> tuple[Path, list[Path]]:
@@ -230,9 +242,7 @@ def source_paths(source: str) -> tuple[Path, list[Path]]:
     """
     path = Path(source).expanduser()
     if glob.has_magic(source) and not path.exists() and "://" not in source:
-        root = fixed_part(path)
-        found = [Path(name) for name in glob.glob(str(path), recursive=True)]  # noqa: PTH207 - as in matching_files
-        paths = [file for match in found for file in (_below(match) if match.is_dir() else [match])]
+        root, paths = fixed_part(path), _matches(path)
     else:
         root, paths = matching_files(source)
     return root, sorted(path for path in paths if path == root or _may_hold_records(path))
@@ -273,14 +283,36 @@ def matching_files(source: str) -> tuple[Path, list[Path]]:
     if path.is_dir():
         return path, list(_below(path))
     if glob.has_magic(source):
-        found = [Path(name) for name in glob.glob(str(path), recursive=True)]  # noqa: PTH207 - pathlib takes no absolute pattern
-        files = [file for match in found for file in (_below(match) if match.is_dir() else [match])]
+        files = _matches(path)
         if not files:
             raise RunError("No file matches the source.", f"{source} matches nothing.", "Check the pattern.")
         return fixed_part(path), files
     if path.exists():
         raise RunError("The source is no file.", f"{path} is a pipe or a device.", "Give a file, a folder or a glob.")
     raise _missing(path)
+
+
+def _matches(pattern: Path) -> list[Path]:
+    """Return the files that a pattern matches, and those in folders that it matches, each once."""
+    fixed = len(fixed_part(pattern).parts)
+    found: dict[Path, None] = {}
+    for match in map(Path, glob.glob(str(pattern), recursive=True)):  # noqa: PTH207 - pathlib takes no absolute pattern
+        is_folder = match.is_dir()
+        folders = (match if is_folder else match.parent).parts[fixed:]
+        if not is_passed_over(folders, pattern.parts[fixed:]):
+            found |= dict.fromkeys(_below(match) if is_folder else [match])
+    return list(found)
+
+
+def is_passed_over(folders: Iterable[str], pattern: Iterable[str] = ()) -> bool:
+    """Return whether what lies in some folders is no part of a source, as one's name begins with a dot or underscore.
+
+    Args:
+        folders: names of folders below the source, or below what a pattern begins with.
+        pattern: the rest of that pattern; where it names such folders, they are read.
+    """
+    named = {part[0] for part in pattern}
+    return any(part.startswith(_PASSED_OVER) and part[0] not in named for part in folders)
 
 
 def _below(folder: Path) -> Iterator[Path]:
@@ -290,8 +322,8 @@ def _below(folder: Path) -> Iterator[Path]:
         ) from error
 
     for place, folders, names in os.walk(folder, onerror=refuse):
-        folders[:] = sorted(name for name in folders if not name.startswith((".", "_")))
-        yield from (Path(place, name) for name in names if not name.startswith((".", "_")))
+        folders[:] = sorted(name for name in folders if not is_passed_over([name]))
+        yield from (Path(place, name) for name in names if not is_passed_over([name]))
 
 
 def fixed_part(pattern: Path) -> Path:
@@ -323,7 +355,7 @@ def _is_text(name: str) -> bool:
 
 def _listed(path: Path, root: Path) -> SourceFile:
     name = path.name if path == root else path.relative_to(root).as_posix()
-    if not _is_text(str(path.resolve())):
+    if not (_is_text(name) and _is_text(str(path.resolve()))):
         raise RunError("The name of a source file is not UTF-8.", f"{path} cannot be told apart.", "Rename it.")
     try:
         size_bytes = path.stat().st_size

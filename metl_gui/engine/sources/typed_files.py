@@ -15,6 +15,7 @@ from metl_gui.engine.sources.files import (
     SourceFile,
     listed_file,
     matching_files,
+    names_left_out,
     range_bytes,
 )
 from metl_gui.engine.sources.source import FileSource
@@ -89,8 +90,8 @@ def list_typed(address: str) -> FileListing:
     """
     root, paths = matching_files(address)
     kept = [path for path in paths if path == root or path.suffix.lower() == SUFFIX]
-    left_out = (path.relative_to(root).as_posix() for path in set(paths) - set(kept))
-    return FileListing(tuple(listed_file(path, root) for path in sorted(kept)), tuple(sorted(left_out)))
+    left_out = names_left_out(root, set(paths).difference(kept))
+    return FileListing(tuple(listed_file(path, root) for path in sorted(kept)), left_out)
 
 
 def read_typed(

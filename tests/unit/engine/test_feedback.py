@@ -29,6 +29,7 @@ def _spec(source: Path | str, sink: Path | str, errors: str = "", checkpoint: st
         ("in/*", "in/out"),
         ("in/d*/x", "in/deep/x/out"),
         ("in/*/part-*.jsonl", "in/out"),
+        ("in/_o*", "in/_out"),
     ],
 )
 def test_a_place_in_the_source_is_refused_whatever_lies_there(tmp_path: Path, pattern: str, place: str) -> None:
@@ -51,6 +52,8 @@ def test_a_place_in_the_source_is_refused_whatever_lies_there(tmp_path: Path, pa
         ("in", "in-out"),
         ("in", "in/.out"),
         ("in", "in/_out/x"),
+        ("in/*", "in/_out"),
+        ("in/**/*.jsonl", "in/_out"),
         ("in/*.jsonl", "in/out"),
         ("in/one.jsonl", "in/out"),
         ("in/d*/x", "in/deep/y"),

@@ -3,6 +3,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import json
+import os
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
@@ -204,3 +205,39 @@ def test_a_misspelt_source_is_answered_with_the_near_name(tmp_path: Path) -> Non
     with pytest.raises(RunError) as caught:
         list_files(str(tmp_path / "payment.jsonl"))
     assert "payments.jsonl" in caught.value.hint
+
+
+@pytest.mark.parametrize("pattern", ["**", "**/*", "*", "**/*.jsonl", "d*/**"])
+def test_a_pattern_reads_each_file_once_however_often_it_matches(tmp_path: Path, pattern: str) -> None:
+    deep = tmp_path / "data" / "deep"
+    deep.mkdir(parents=True)
+    for at, folder in enumerate((deep.parent, deep)):
+        (folder / "x.jsonl").write_bytes(b'{"a":%d}\n' % at)
+    files = [file.name for file in list_files(str(tmp_path / pattern)).files]
+    assert files == ["data/deep/x.jsonl", "data/x.jsonl"]
+    assert sorted(source.source_paths(str(tmp_path / pattern))[1]) == [deep / "x.jsonl", deep.parent / "x.jsonl"]
+
+
+def test_a_pattern_passes_over_folders_that_a_folder_would_but_for_those_that_it_names(tmp_path: Path) -> None:
+    for name in ("data", "_out", ".kept"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "x.jsonl").write_bytes(b'{"a":1}\n')
+    for pattern in ("*", "**", "*/*.jsonl", "**/x.jsonl"):
+        assert [file.name for file in list_files(str(tmp_path / pattern)).files] == ["data/x.jsonl"]
+    assert [file.name for file in list_files(str(tmp_path / "_o*" / "*")).files] == ["_out/x.jsonl"]
+    assert [file.name for file in list_files(str(tmp_path / "_out" / "*")).files] == ["x.jsonl"]
+
+
+def test_what_is_left_out_is_named_in_text_though_its_name_is_none(tmp_path: Path) -> None:
+    (tmp_path / "x.jsonl").write_bytes(b'{"a":1}\n')
+    (tmp_path / os.fsdecode(b"notes\xff.csv")).touch()
+    assert list_files(str(tmp_path)).left_out == ("notes\\udcff.csv",)
+
+
+def test_a_link_whose_name_is_no_text_is_refused_though_its_file_has_one(tmp_path: Path) -> None:
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "kept" / "x.jsonl").write_bytes(b'{"a":1}\n')
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / os.fsdecode(b"l\xff.jsonl")).symlink_to(tmp_path / "kept" / "x.jsonl")
+    with pytest.raises(RunError, match="not UTF-8"):
+        list_files(str(tmp_path / "in"))

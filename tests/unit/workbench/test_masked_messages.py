@@ -54,6 +54,19 @@ def test_a_mask_holds_in_every_version_of_the_lineage_and_where_it_is_mapped_to(
     assert masked(world, Side.EXTRACTION, "fx.pay", "3") == {"total"}
 
 
+def test_an_attribute_with_a_comma_in_its_name_is_masked_and_nothing_else_is(world: World) -> None:
+    world.schema("fx.sign", "1", "id", "Name, Vorname", "a,b", "a", "b")
+    mask(world, Side.EXTRACTION, "fx.sign", "1", "Name, Vorname")
+    mask(world, Side.EXTRACTION, "fx.sign", "1", "a,b")
+    assert masked(world, Side.EXTRACTION, "fx.sign", "1") == {"Name, Vorname", "a,b"}
+    row = {"id": 1, "Name, Vorname": "Lovelace, Ada", "a,b": 2, "a": 3, "b": 4}
+    assert seen(world, row, "fx.sign") == {"id": 1, "Name, Vorname": HIDDEN, "a,b": HIDDEN, "a": 3, "b": 4}
+    mask(world, Side.EXTRACTION, "fx.sign", "1", "a,b", is_hidden=False)
+    world.schema("fx.sign", "2", "id", "Name, Vorname")
+    world.remove_schema("fx.sign", "1")
+    assert masked(world, Side.EXTRACTION, "fx.sign", "2") == {"Name, Vorname"}
+
+
 def test_a_mask_outlives_the_version_whose_path_it_names(world: World) -> None:
     mask(world, Side.EXTRACTION, "fx.pay", "1", "amount")
     world.remove_schema("fx.pay", "1")
@@ -107,6 +120,45 @@ def test_values_are_hidden_in_every_image_of_a_row_and_nowhere_else(world: World
     }
     assert seen(world, row) == hidden
     assert seen(world, [row]) == [hidden]
+
+
+@pytest.mark.parametrize("form", ["object", "pairs", "named"])
+def test_keys_in_headers_are_hidden_in_whatever_form_headers_stand(world: World, form: str) -> None:
+    mask(world, Side.EXTRACTION, "fx.pay", "1", "id")
+    headers = {
+        "__debezium.oldkey": json.dumps({"id": 7001, "n": 1}),
+        "__debezium.newkey": "SDcwMDI=",
+        "trace": "t-1",
+        "id": "7003",
+        "context": json.dumps({"id": 7004}),
+    }
+    pairs = [list(pair) for pair in headers.items()]
+    named = [{"key": name, "value": value} for name, value in headers.items()]
+    written = {"object": headers, "pairs": pairs, "named": named}[form]
+    found = seen(world, {"topic": "fx.pay", "headers": written, "value": None})
+    assert isinstance(found, dict)
+    told = found["headers"]
+    if form == "named":
+        told = [[one["key"], one["value"]] for one in told]
+    told = dict(told)
+    assert list(told) == list(headers)
+    assert json.loads(told["__debezium.oldkey"]) == {"id": HIDDEN, "n": 1}
+    assert (told["__debezium.newkey"], told["trace"], told["id"]) == (HIDDEN, "t-1", HIDDEN)
+    assert json.loads(told["context"]) == {"id": HIDDEN}
+
+
+def test_rows_that_an_envelope_holds_as_text_are_hidden_too(world: World) -> None:
+    mask(world, Side.EXTRACTION, "fx.pay", "1", "amount")
+    row, hidden = json.dumps({"amount": 1, "id": 2}), {"amount": HIDDEN, "id": 2}
+    found = seen(world, {"op": "u", "before": row, "after": row, "updateDescription": {"updatedFields": row}})
+    assert isinstance(found, dict)
+    texts = found["before"], found["after"], found["updateDescription"]["updatedFields"]
+    assert [json.loads(text) for text in texts] == [hidden] * 3
+
+
+def test_the_plain_key_of_a_wrapper_without_a_topic_is_hidden(world: World) -> None:
+    mask(world, Side.EXTRACTION, "fx.pay", "1", "id")
+    assert seen(world, {"key": "4711", "value": "{}"}) == {"key": HIDDEN, "value": "{}"}
 
 
 def test_a_message_written_as_text_in_a_wrapper_is_hidden_too(world: World) -> None:

@@ -34,7 +34,10 @@ _Number: TypeAlias = int | str | None
 
 _LIMIT = 1 << 64
 _NUMBER_DIGITS = 20
-_OFFSET_DIGITS, _OFFSETS, _PARTITIONS = 19, 1 << 63, 1 << 31
+OFFSETS, PARTITIONS = 1 << 63, 1 << 31
+"""Offsets and partitions are smaller."""
+
+_OFFSET_DIGITS = 19
 _SEQUENCE = re.compile(r'\[\s*(?:null|"?(\d{1,20})"?)\s*(?:,\s*(?:null|"?(\d{1,20})"?)\s*)?\]', re.ASCII)
 _HEX_LSN = re.compile(r"([0-9A-Fa-f]{1,8}):([0-9A-Fa-f]{1,8}):([0-9A-Fa-f]{1,4})")
 _BINLOG = re.compile(r"\.(\d{1,19})\Z", re.ASCII)
@@ -201,18 +204,27 @@ _KINDS: tuple[Callable[[LogPosition], str], ...] = (_postgresql, _binlog, _sql_s
 def transport_position(text: str) -> TransportPosition:
     """Read a position: ``topic/partition/offset`` or ``file@offset``."""
     log, mark, last = text.rpartition("@")
-    offset = _decimal(last, _OFFSETS)
+    offset = whole_number(last)
     if mark and offset is not None:
         return TransportPosition(log, 0, offset)
     head, _, last = text.rpartition("/")
     log, mark, middle = head.rpartition("/")
-    offset, partition = _decimal(last, _OFFSETS), _decimal(middle, _PARTITIONS)
+    offset, partition = whole_number(last), whole_number(middle, PARTITIONS)
     if mark and offset is not None and partition is not None:
         return TransportPosition(log, partition, offset)
     return TransportPosition(text, 0, 0)
 
 
-def _decimal(text: str, limit: int) -> int | None:
+def whole_number(text: str, limit: int = OFFSETS) -> int | None:
+    """Read a number in decimal digits.
+
+    Args:
+        text: the digits.
+        limit: of 64 bits at most; the number is smaller.
+
+    Returns:
+        The number; None when it is none, or too large, however many digits it has.
+    """
     if len(text) > _OFFSET_DIGITS or not (text.isascii() and text.isdecimal()):
         return None
     value = int(text)

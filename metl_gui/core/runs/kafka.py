@@ -163,7 +163,7 @@ def parse_start(text: str) -> Start:
     """Read where to begin as a person writes it.
 
     Raises:
-        RunError: it cannot be read.
+        RunError: it cannot be read, or is a time before 1970.
     """
     text = text.strip()
     if text.lower() in ("", EARLIEST, LATEST):
@@ -178,7 +178,13 @@ def parse_start(text: str) -> Start:
         near = near_names(text, [EARLIEST, LATEST])
         raise RunError(f"{text[:100]} says of no topic where to begin.", hint=near or _START_HINT) from None
     when = when if when.tzinfo else when.replace(tzinfo=UTC)
-    return Start("time", round(when.timestamp() * 1000))
+    time_ms = round(when.timestamp() * 1000)
+    if time_ms < 0:
+        raise RunError(
+            f"{text[:100]} is before 1970, and Kafka counts times from there.",
+            hint="Write earliest to begin with the first record, or a later time.",
+        )
+    return Start("time", time_ms)
 
 
 class TopicPlan(msgspec.Struct, frozen=True):

@@ -8,9 +8,14 @@ from __future__ import annotations
 import msgspec
 
 from metl_gui.core.runs.kafka import KafkaServers
+from metl_gui.core.runs.limits import TOO_LARGE
 
 PATIENCE_SECONDS = 120.0
 """How long a task waits for servers that say nothing: long enough for a broker to be started again."""
+
+
+ALL_REASONS = ""
+"""Stands among reasons for what holds for all."""
 
 
 class WaitingRecords(msgspec.Struct, frozen=True):
@@ -27,6 +32,18 @@ class WaitingRecords(msgspec.Struct, frozen=True):
     behind: dict[str, dict[str, int]] = {}
     is_again: bool = False
     is_with_large: bool = False
+
+    def read_to(self, partition: str, reason: str) -> int:
+        """Return up to where the records of a partition that were set aside for a reason were replayed.
+
+        A replay for all reasons may leave out what is too large, so that nothing but a mark of its own tells of that.
+
+        Args:
+            partition: as ``topic/partition``.
+            reason: why records were set aside.
+        """
+        marks = self.behind.get(partition, {})
+        return max(marks.get(reason, 0), 0 if reason == TOO_LARGE else marks.get(ALL_REASONS, 0))
 
 
 class TopicReading(msgspec.Struct, frozen=True):

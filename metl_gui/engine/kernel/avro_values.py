@@ -2,10 +2,10 @@
 
 A writer schema is compiled once to functions that read one value and write its text. Nothing between: no objects, one
 pass, so memory and time follow the bytes. What the bytes claim is believed only as far as they can keep it: lengths and
-block counts against what is left, items without bytes up to a number, recursion to the depth that records may have,
-alternatives and symbols against the schema, and the record must end where the bytes do. (fastavro was looked at first:
-it takes negative symbols and overlong numbers for good, has no bound for items without bytes or for recursion, and
-leaves the text to be written from objects. The tests hold both to the same values.)
+block counts against what is left, items and fields without bytes up to a number, recursion to the depth that records
+may have, alternatives and symbols against the schema, and the record must end where the bytes do. (fastavro was looked
+at first: it takes negative symbols and overlong numbers for good, has no bound for items without bytes or for
+recursion, and leaves the text to be written from objects. The tests hold both to the same values.)
 
 How values are written: bytes and fixed as base64, decimals as base64 of the shortest two's complement, dates and
 times as their numbers, floats as Java prints them with ``"NaN"`` and ``"Infinity"`` as strings, enums as their symbol,
@@ -29,7 +29,7 @@ import sys
 from base64 import b64encode
 from collections.abc import Callable
 from decimal import Decimal
-from typing import NoReturn, TypeAlias
+from typing import NamedTuple, NoReturn, TypeAlias
 
 import numpy as np
 
@@ -55,6 +55,10 @@ _SMALL_NUMBERS = tuple(b"%d" % ((byte >> 1) ^ -(byte & 1)) for byte in range(0x8
 def undecodable(detail: str) -> RecordError:
     """Make the error for bytes that their schema did not write."""
     return RecordError("undecodable", detail)
+
+
+def _too_large() -> RecordError:
+    return RecordError("too_large", f"its text would be larger than {LIMIT_BYTES // 2**20} MiB")
 
 
 def enum_writer(symbols: tuple[str, ...]) -> Write:
@@ -217,7 +221,12 @@ PRIMITIVES: dict[str, Write] = {
 
 
 MAX_EMPTY_ITEMS = 65_536
-"""Items that take no bytes (nulls, records of nulls) that one value may claim."""
+"""Items that take no bytes (nulls, records of nulls) that one value may claim; their fields are counted too."""
+
+MAX_EMPTY_FIELDS = 16_384
+"""Fields that take no bytes which a schema may have when it is written out; a long name counts as several."""
+
+_NAME_LETTERS = 16
 
 
 class AvroReader:
@@ -225,12 +234,18 @@ class AvroReader:
 
     Args:
         schema: the writer schema.
+
+    Attributes:
+        refusal: why no value of the schema is read, empty where values are.
+        empty_fields: how many fields of one value take no bytes; a long name counts as several.
     """
 
     def __init__(self, schema: AvroType) -> None:
         compiler = _Compiler()
         self._write = compiler.compile(schema)
         self._empty = compiler.empty
+        self.refusal = compiler.refusal
+        self.empty_fields = compiler.empty_fields(schema)
 
     def read(self, body: bytes) -> bytes:
         """Write one whole value as JSON text.
@@ -250,6 +265,8 @@ class AvroReader:
         Raises:
             RecordError: as ``read``.
         """
+        if self.refusal:
+            raise undecodable(f"its schema cannot be used: {self.refusal}")
         self._empty.left = MAX_EMPTY_ITEMS
         try:
             return self._write(body, at, out)
@@ -272,9 +289,12 @@ class _Compiler:
 
     def __init__(self) -> None:
         self.empty = _Empty()
+        self.refusal = ""
         self._done: dict[int, Write] = {}
         self._open: set[int] = set()
         self._sizes: dict[int, int] = {}
+        self._empty_fields: dict[int, int] = {}
+        self._ending: set[int] = set()
 
     def compile(self, avro: AvroType) -> Write:
         known = self._done.get(id(avro))
@@ -284,7 +304,37 @@ class _Compiler:
             return _recursive(self._done, id(avro))
         self._open.add(id(avro))
         made = self._done[id(avro)] = self._made(avro)
+        self._check(avro)
         return made
+
+    def empty_fields(self, avro: AvroType) -> int:
+        """Return how many fields without bytes a type has that was compiled, written out; one that leads back once."""
+        return self._empty_fields.get(id(avro), 0)
+
+    def _check(self, avro: AvroType) -> None:
+        """Refuse a type of which a few bytes could make text without end; what is in it was looked at before it."""
+        inside = [one.type for one in avro.fields] or avro.branches
+        empty = sum(map(self.empty_fields, inside))
+        if avro.kind == "record":
+            nothing = [one.name for one in avro.fields if not self._least_bytes(one.type, frozenset())]
+            empty += sum(1 + len(name) // _NAME_LETTERS for name in nothing)
+            if self._is_endless(avro, set()):
+                self.refusal = f"a value of {avro.name} holds another one without end"
+        if empty > MAX_EMPTY_FIELDS:
+            self.refusal = f"it has more than {MAX_EMPTY_FIELDS:,} fields without bytes when it is written out"
+        self._empty_fields[id(avro)] = min(empty, MAX_EMPTY_FIELDS + 1)
+
+    def _is_endless(self, avro: AvroType, above: set[int]) -> bool:
+        """Return whether records lie in each other in a circle, with no alternative and no list between."""
+        if avro.kind != "record" or id(avro) in self._ending:
+            return False
+        if id(avro) in above:
+            return True
+        inside = above | {id(avro)}
+        if any(self._is_endless(one.type, inside) for one in avro.fields):
+            return True
+        self._ending.add(id(avro))
+        return False
 
     def _made(self, avro: AvroType) -> Write:
         match avro.kind:
@@ -295,7 +345,7 @@ class _Compiler:
             case "array":
                 return self._array(avro.branches[0])
             case "map":
-                return _items(_member(self.compile(avro.branches[0])), 1, b"{}", self.empty)
+                return _items(_member(self.compile(avro.branches[0])), _Least(1), b"{}", self.empty)
             case "enum":
                 return enum_writer(avro.symbols)
             case "fixed":
@@ -316,9 +366,10 @@ class _Compiler:
         return _choice(writers)
 
     def _array(self, item: AvroType) -> Write:
-        least = self._least_bytes(item, frozenset())
+        one = self.compile(item)
+        least = _Least(self._least_bytes(item, frozenset()), max(self.empty_fields(item), 1))
         if not is_map_entry(item):
-            return _items(self.compile(item), least, b"[]", self.empty)
+            return _items(one, least, b"[]", self.empty)
         key, value = (one.type for one in item.fields)
         has_text_keys = all(one.kind in ("string", "enum") for one in key.alternatives) and not is_decimal(key)
         if has_text_keys:
@@ -374,6 +425,8 @@ def _record(fields: list[tuple[str, Write]]) -> Write:
             out += head
             at = one(body, at, out)
         out += b"}" if parts else b"{}"
+        if len(out) > LIMIT_BYTES:
+            raise _too_large()
         return at
 
     return write
@@ -429,9 +482,22 @@ def _alternatives(writers: list[Write], nulls: list[bool], names: list[str]) -> 
     return write
 
 
-def _items(one: Write, least: int, brackets: bytes, empty: _Empty) -> Write:
-    """Write the blocks of an array or map; ``least`` is how many bytes an item takes at least."""
+class _Least(NamedTuple):
+    """What an item takes at least.
+
+    Args:
+        size_bytes: of its bytes.
+        empty: of what one value may claim without bytes, where it takes none.
+    """
+
+    size_bytes: int
+    empty: int = 1
+
+
+def _items(one: Write, least: _Least, brackets: bytes, empty: _Empty) -> Write:
+    """Write the blocks of an array or map."""
     opening, closing = brackets[:1], brackets[1:]
+    least_bytes, least_empty = least
 
     def write(body: bytes, at: int, out: bytearray) -> int:
         mark = opening
@@ -442,16 +508,16 @@ def _items(one: Write, least: int, brackets: bytes, empty: _Empty) -> Write:
             if count < 0:
                 count = -count
                 _, at = read_long(body, at)
-            if not least:
-                empty.left -= count
-            if count * least > len(body) - at or empty.left < 0:
+            if not least_bytes:
+                empty.left -= count * least_empty
+            if count * least_bytes > len(body) - at or empty.left < 0:
                 raise undecodable(f"a block claims {count} items, more than its bytes can hold")
             for _ in range(count):
                 out += mark
                 mark = b","
                 at = one(body, at, out)
                 if len(out) > LIMIT_BYTES:
-                    raise RecordError("too_large", f"its text would be larger than {LIMIT_BYTES // 2**20} MiB")
+                    raise _too_large()
         out += closing if mark == b"," else opening + closing
         return at
 

@@ -91,7 +91,7 @@ def is_framed(content: bytes, headers: bytes) -> bool:
 def ids_in_headers(headers: bytes, part: str) -> tuple[str, ...]:
     """Return what headers call the schema of a value or key, the likeliest first; empty when they do not."""
     written = ((name.lower(), _header_value(raw)) for name, raw in header_pairs(headers))
-    found = {name: value for name, value in written if isinstance(value, str | int)}
+    found = {name: value for name, value in written if isinstance(value, str | int) and not isinstance(value, bool)}
     ids: list[str] = []
     confluent = found.get(f"__{part}_schema_id")
     if confluent is not None:
@@ -379,7 +379,10 @@ def _made(schema: WriterSchemaPlan) -> _DecodableSchema:
         avro = read_avro(json.loads(schema.text))
     except (SchemaError, ValueError, RecursionError) as error:
         raise RecordError("undecodable", f"the schema {schema.id} cannot be used: {error}") from None
-    return _DecodableSchema(AvroReader(avro), half_of_avro(avro))
+    reader = AvroReader(avro)
+    if reader.refusal:
+        raise RecordError("undecodable", f"the schema {schema.id} cannot be used: {reader.refusal}")
+    return _DecodableSchema(reader, half_of_avro(avro))
 
 
 def _is_text(body: bytes) -> bool:

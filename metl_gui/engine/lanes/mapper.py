@@ -86,7 +86,7 @@ class StateMapper:
         tally, sent = counted(outcome), self._outgoings.of(outcome)
         refused = refusals(self.order.sink, outcome, sent)
         rows = [*outcome.set_aside, *set_refused_aside(tally, refused, self.kernel, records)]
-        outgoing = without_refused(sent, refused)
+        outgoing = without_refused(outcome, sent, refused)
         outgoing += [
             fitting(set_aside_message(self.order.errors.topic, row, messages[row.record]), self._error_bytes)
             for row in rows

@@ -285,8 +285,20 @@ def _numbers(values: bytes) -> list[float | None]:
 
 def _refuse_losses(values: bytes, found: Sequence[float | np.float32 | None], digits: int) -> None:
     for raw, value in zip(map(bytes, _raws(values)), found, strict=True):
-        if value is not None and raw[:1] != b'"' and _is_lost(Decimal(raw.decode()), value, digits):
+        if value is not None and raw[:1] != b'"' and _is_lost(_decimal(raw.decode()), value, digits):
             raise ValueError("digits would be lost")
+
+
+def _decimal(text: str) -> Decimal:
+    """Read a number as it is written.
+
+    Raises:
+        ValueError: it is none, or its exponent has more digits than a decimal takes.
+    """
+    try:
+        return Decimal(text)
+    except InvalidOperation as error:
+        raise ValueError("no decimal") from error
 
 
 def _is_lost(written: Decimal, kept: float | np.float32, digits: int) -> bool:
@@ -364,10 +376,7 @@ def _exactly(text: str, most_whole: int, most_places: int) -> str:
     Raises:
         ValueError: it is none, or has more digits before or behind the point than there is room for.
     """
-    try:
-        number = Decimal(text)
-    except InvalidOperation as error:
-        raise ValueError("no decimal") from error
+    number = _decimal(text)
     if not number.is_finite() or (number and not -_MOST_SCALE <= number.adjusted() <= _MOST_SCALE):
         raise ValueError("no decimal")
     if not number:

@@ -183,7 +183,7 @@ class TopicSink:
         """Send the messages of a batch; of a record of which its topic does not take one, none."""
         messages = self.outgoings.of(outcome)
         refused = refusals(self.order, outcome, messages)
-        self.sender.send(without_refused(messages, refused))
+        self.sender.send(without_refused(outcome, messages, refused))
         return refused
 
     def close(self) -> list[str]:
@@ -219,12 +219,24 @@ def refusals(order: TopicOrder, outcome: MappedBatch, messages: Iterable[Outgoin
     return refused
 
 
-def without_refused(messages: list[Outgoing], refused: Mapping[int, RejectedRecord]) -> list[Outgoing]:
-    """Leave out everything that records became of which a topic refuses a message."""
+def without_refused(
+    outcome: MappedBatch, messages: list[Outgoing], refused: Mapping[int, RejectedRecord]
+) -> list[Outgoing]:
+    """Leave out everything that records became of which a topic refuses a message.
+
+    Args:
+        outcome: of the batch.
+        messages: what goes out for it, in its order.
+        refused: by the number of its record. Records may say that they stood at one place, so that tells nothing.
+    """
     if not refused:
         return messages
-    positions = {refusal.position for refusal in refused.values()}
-    return [one for one in messages if dict(one.headers).get(POSITION) not in positions]
+    left, at = [], -1
+    for message in messages:
+        at += message.value is not None  # a tombstone is of the record of the message before it
+        if int(outcome.records[at]) not in refused:
+            left.append(message)
+    return left
 
 
 def fitting(made: Outgoing, limit: int) -> Outgoing:

@@ -89,7 +89,7 @@ def _bodies(block: AvroBlock, reader: AvroReader) -> Iterator[tuple[int, bytes]]
         except RecordError:
             yield block.place + at, block.data[at:]
             return
-        if end == at and number >= MAX_EMPTY_ITEMS:
+        if end == at and (number + 1) * max(reader.empty_fields, 1) > MAX_EMPTY_ITEMS:
             raise ValueError(f"a block claims {block.count:,} records without bytes")
         yield block.place + at, block.data[at:end]
         at = end

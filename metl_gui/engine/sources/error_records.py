@@ -13,13 +13,14 @@ from typing import NamedTuple
 
 import msgspec
 
-from metl_gui.core.runs.limits import LIMIT_BYTES
+from metl_gui.core.runs.limits import LIMIT_BYTES, TOO_LARGE
 from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.sources.batches import FileBatch, read_batches
 from metl_gui.engine.sources.files import CHUNK_BYTES, FileRange, SourceFile
-from metl_gui.engine.sources.large_records import TOO_LARGE, head_of
+from metl_gui.engine.sources.large_records import SizeBytes, head_of
 from metl_gui.errors import RunError
 from metl_gui.formats.record_delimiters import head_bytes
+from metl_gui.formats.source_positions import whole_number
 
 
 class StoredRecord(msgspec.Struct, frozen=True):
@@ -28,7 +29,7 @@ class StoredRecord(msgspec.Struct, frozen=True):
     reason: str
     detail: str = ""
     position: str | None = None
-    size_bytes: int | None = None
+    size_bytes: SizeBytes | None = None
     raw: str | None = None
     raw_base64: str | None = None
     hidden: bool = False
@@ -138,7 +139,8 @@ def record_of(line: bytes, file: SourceFile, offset: int) -> tuple[StoredRecord,
 def _parted(position: str) -> tuple[str, int]:
     """Part ``file@offset``; what a record says of its own place is read off the record again."""
     name, _, offset = position.rpartition("@")
-    return (name, int(offset)) if name and offset.isascii() and offset.isdigit() else (position, 0)
+    place = whole_number(offset)
+    return (position, 0) if place is None or not name else (name, place)
 
 
 def _broken(file: SourceFile, offset: int, why: str) -> RunError:

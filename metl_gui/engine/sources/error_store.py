@@ -23,10 +23,9 @@ from pathlib import Path
 import msgspec
 
 from metl_gui.core.dimensional.rows.replays import CoveredRange
-from metl_gui.core.runs.limits import LIMIT_BYTES
+from metl_gui.core.runs.limits import LIMIT_BYTES, TOO_LARGE
 from metl_gui.engine.runs.staged_outputs import Staging
 from metl_gui.engine.sources.files import FileRange, SourceFile, range_bytes
-from metl_gui.engine.sources.large_records import TOO_LARGE
 from metl_gui.errors import RunError
 from metl_gui.file_locks import lock
 from metl_gui.formats.compression import Codec
@@ -110,7 +109,10 @@ class ErrorStore(Value):
         Raises:
             RunError: there is none.
         """
-        place = Path(path).expanduser().resolve()
+        try:
+            place = Path(path).expanduser().resolve()
+        except RuntimeError as error:  # a link that leads to itself, or the home folder of somebody unknown
+            raise RunError("There is no such error store.", f"{path}: {error}", _NEEDED) from error
         if not os.path.isdir(place):  # noqa: PTH112 - what has too long a name is no folder either
             raise RunError("There is no such error store.", f"{place} is no folder.", _NEEDED)
         wanted = frozenset(reasons)

@@ -1,7 +1,8 @@
 """Records that are too large to map, on their way into the error store: whole, and never in memory.
 
 Their rows are like all others, with ``size_bytes`` before the record; a record is copied from its source in pieces,
-from an error store verbatim. A packed file is unpacked a second time for that, once for all of its large records.
+from an error store verbatim. A packed file is unpacked a second time for that, once for all of its large records; of
+an Avro data file one block at a time is in memory, as when it was mapped.
 """
 
 from __future__ import annotations
@@ -11,19 +12,26 @@ import codecs
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from typing import IO, Protocol, Self
+from functools import cached_property
+from typing import IO, Annotated, Protocol, Self, TypeAlias
 
 import msgspec
 
+from metl_gui.core.runs.limits import TOO_LARGE
 from metl_gui.engine.kernel.message_records import RecordBatch
 from metl_gui.engine.kernel.records import Records
+from metl_gui.engine.kernel.wire_format import remember_schema
 from metl_gui.engine.sources.batches import FileBatch
 from metl_gui.engine.sources.files import CHUNK_BYTES, SourceFile, plain_bytes, shrunken
-from metl_gui.errors import RunError
+from metl_gui.errors import RunError, SchemaError
+from metl_gui.formats.avro_container import MAGIC, AvroBlock, read_blocks, read_header
 from metl_gui.formats.compression import Codec
 from metl_gui.formats.json_text import NULL, quoted
+from metl_gui.formats.record_delimiters import Framing
 
-TOO_LARGE = "too_large"
+SizeBytes: TypeAlias = Annotated[int, msgspec.Meta(ge=0, lt=10**18)]
+"""How long a record is, as a row says it: arrays of 64 bits hold it."""
+
 _WHOLE_TRIPLES = CHUNK_BYTES - CHUNK_BYTES % 3
 _RAW = re.compile(rb',"raw(_base64)?":"')
 """Where the record begins in a row; within the texts before it quotes are escaped."""
@@ -41,6 +49,15 @@ class LargeRecords(Protocol):
         ...
 
 
+def rewritten(path: str, place: int) -> RunError:
+    """Make the error for a file that does not have what it had when it was mapped."""
+    return RunError(
+        "A source file was changed during the run.",
+        f"{path}: what stands at byte {place:,} is not what was read there.",
+        "Nothing was written. Run again when no other program rewrites the file.",
+    )
+
+
 class FileReader:
     """Reads large records out of one file, forward as long as they are asked for in order.
 
@@ -53,6 +70,9 @@ class FileReader:
         self._open = ExitStack()
         self._stream: IO[bytes] | None = None
         self._at = 0
+        self._blocks: Iterator[AvroBlock] = iter(())
+        self._block: AvroBlock | None = None
+        self._mark = b""
 
     def pieces(self, start: int, size: int) -> Iterator[bytes]:
         """Yield the bytes of one record.
@@ -62,8 +82,11 @@ class FileReader:
             size: how long it is.
 
         Raises:
-            RunError: the file became shorter.
+            RunError: the file became shorter, or is another one.
         """
+        if self._is_avro:
+            yield from self._of_block(start, size)
+            return
         for piece in self._passed(start):
             del piece
         yield from self._read(size)
@@ -71,7 +94,47 @@ class FileReader:
     def close(self) -> None:
         """Let go of the file."""
         self._open.close()
-        self._stream = None
+        self._stream = self._block = None
+
+    @cached_property
+    def _is_avro(self) -> bool:
+        """Whether records lie in blocks, as they were cut when they were mapped."""
+        if self.file.framing is not None:
+            return self.file.framing is Framing.AVRO
+        with plain_bytes(self.file.path, self.file.size_bytes, self.file.codec) as stream:
+            return stream.read(len(MAGIC)) == MAGIC
+
+    def _of_block(self, start: int, size: int) -> Iterator[bytes]:
+        """Yield a record of an Avro data file in single-object encoding, as the kernel was given it."""
+        try:
+            block = self._block_at(start)
+        except (SchemaError, ValueError) as error:
+            raise rewritten(self.file.path, start) from error
+        first = start - block.place
+        end = first + size - len(self._mark)
+        if end > len(block.data):
+            raise rewritten(self.file.path, start)
+        yield self._mark + block.data[first : min(first + _WHOLE_TRIPLES, end)]
+        for at in range(first + _WHOLE_TRIPLES, end, _WHOLE_TRIPLES):
+            yield block.data[at : min(at + _WHOLE_TRIPLES, end)]
+
+    def _block_at(self, place: int) -> AvroBlock:
+        """Go to the block in which a place lies; an empty record may lie at the end of its block.
+
+        Raises:
+            SchemaError, ValueError: the file does not read as it did.
+        """
+        if self._block is None or place < self._block.place:
+            self.close()
+            file = self.file
+            stream = self._open.enter_context(plain_bytes(file.path, file.size_bytes, file.codec))
+            header, rest = read_header(stream)
+            self._mark, self._blocks = remember_schema(header.schema), read_blocks(rest, header)
+        while self._block is None or place > self._block.place + len(self._block.data):
+            self._block = next(self._blocks, None)
+            if self._block is None or place < self._block.place:
+                raise ValueError("no block has this place")
+        return self._block
 
     def _passed(self, start: int) -> Iterator[bytes]:
         """Go to a place; a plain file is not read for that."""
@@ -123,11 +186,7 @@ class OfFile:
         head = self.records.raw(record)
         for number, piece in enumerate(self.reader.pieces(*place)):
             if not number and not piece.startswith(head[: len(piece)]):
-                raise RunError(
-                    "A source file was changed during the run.",
-                    f"{self.reader.file.path}: what stands at byte {place[0]:,} is not what was read there.",
-                    "Nothing was written. Run again when no other program rewrites the file.",
-                )
+                raise rewritten(self.reader.file.path, place[0])
             yield piece
 
 
@@ -212,7 +271,7 @@ class RowHead(msgspec.Struct, frozen=True):
 
     reason: str
     position: str | None = None
-    size_bytes: int | None = None
+    size_bytes: SizeBytes | None = None
 
 
 _text = msgspec.json.Decoder(str).decode

@@ -12,16 +12,17 @@ import gc
 from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, TYPE_CHECKING, Final, NamedTuple
 
-from metl_gui.core.runs.limits import LIMIT_BYTES
+from metl_gui.core.runs.limits import LIMIT_BYTES, TOO_LARGE
 from metl_gui.engine.kafka.consumer import OffsetRange, RangeReader
 from metl_gui.engine.kafka.records import headers_json, records_of
 from metl_gui.engine.kafka.topic_messages import CUT, FORM, OF_SET_ASIDE, POSITION, REASON, RECORD, REPLAYED, TIMESTAMP
 from metl_gui.engine.kafka.topic_orders import TopicReading, WaitingRecords
 from metl_gui.engine.kernel.message_records import MessageRecords, Parts, RecordBatch
 from metl_gui.engine.kernel.records import Records
-from metl_gui.engine.sources.large_records import TOO_LARGE, LargeRecords
+from metl_gui.engine.sources.large_records import LargeRecords
 from metl_gui.engine.sources.source import ReadPlan, partition_of
 from metl_gui.formats.json_text import quoted
+from metl_gui.formats.source_positions import PARTITIONS, whole_number
 
 if TYPE_CHECKING:
     from confluent_kafka import Message
@@ -75,8 +76,8 @@ class TopicRecords:
     def notes(self) -> list[str]:
         """What a person should know of what was read."""
         cut = (
-            f"{self._cut:,} records were not whole in the error topic, which took none of their size; they go on "
-            "waiting. Their positions stand in its headers."
+            f"{self._cut:,} records were not whole in the error topic, which took none of their size, and were left "
+            "there. Their positions stand in its headers: read these again from the source."
         )
         return [*self._reader.notes, *((cut,) if self._cut else ())]
 
@@ -160,7 +161,8 @@ class SetAsideMessage(NamedTuple):
         topic, partition, at = message.topic() or "", message.partition() or 0, message.offset() or 0
         own, told = _parted(message.headers())
         kind, time = message.timestamp()
-        time = int(told[TIMESTAMP]) if told.get(TIMESTAMP, "").isdecimal() else time if kind else _NO_TIME
+        own_time = whole_number(told.get(TIMESTAMP, ""))
+        time = own_time if own_time is not None else time if kind else _NO_TIME
         place = _file_place if told.get(FORM) == RECORD else _topic_place
         position = place(told.get(POSITION, "")) or (topic, partition, at)
         return cls(f"{topic}/{partition}", at, told, *position, time, message.key(), message.value(), own)
@@ -189,8 +191,7 @@ class SetAsideMessage(NamedTuple):
             return False
         if waiting.is_again:
             return REPLAYED not in self.told
-        behind = waiting.behind.get(self.where, {})
-        return self.at >= max(behind.get(reason, 0), behind.get("", 0))
+        return self.at >= waiting.read_to(self.where, reason)
 
     def message(self) -> Message:
         """Return the record as it was before it was set aside."""
@@ -268,11 +269,12 @@ def _topic_place(position: str) -> tuple[str, int, int] | None:
     """Part ``topic/partition/offset``."""
     topic, _, rest = position.partition("/")
     partition, _, offset = rest.partition("/")
-    is_one = topic and partition.isascii() and partition.isdigit() and offset.isascii() and offset.isdigit()
-    return (topic, int(partition), int(offset)) if is_one else None
+    number, place = whole_number(partition, PARTITIONS), whole_number(offset)
+    return (topic, number, place) if topic and number is not None and place is not None else None
 
 
 def _file_place(position: str) -> tuple[str, int, int] | None:
     """Part ``file@place``; a record that names a place of its own names it again."""
-    name, _, place = position.rpartition("@")
-    return (name, 0, int(place)) if name and place.isascii() and place.isdigit() else (position, 0, 0)
+    name, _, written = position.rpartition("@")
+    place = whole_number(written)
+    return (position, 0, 0) if place is None or not name else (name, 0, place)

@@ -15,7 +15,7 @@ from confluent_kafka import Consumer, TopicPartition
 
 from metl_gui.core.dimensional.rows.replays import CoveredRange
 from metl_gui.core.runs.kafka import KafkaServers, is_kafka, parse_address, parse_start
-from metl_gui.core.runs.limits import LIMIT_BYTES
+from metl_gui.core.runs.limits import LIMIT_BYTES, TOO_LARGE
 from metl_gui.core.runs.run_spec import RunSpec
 from metl_gui.engine.kafka.clients import (
     ANSWER_SECONDS,
@@ -27,17 +27,15 @@ from metl_gui.engine.kafka.clients import (
 )
 from metl_gui.engine.kafka.consumer import OffsetRange
 from metl_gui.engine.kafka.offsets import Lister, start_offsets
-from metl_gui.engine.kafka.topic_orders import TopicReading, WaitingRecords
+from metl_gui.engine.kafka.topic_orders import ALL_REASONS, TopicReading, WaitingRecords
 from metl_gui.engine.runs.staged_outputs import Staging
 from metl_gui.engine.sources.files import FileRange, SourceFile
-from metl_gui.engine.sources.large_records import TOO_LARGE
 from metl_gui.engine.sources.source import partition_file
 
 MIN_RANGE_RECORDS: Final = 20_000
 """A task costs about as much as reading so many records."""
 
 MAX_RANGE_RECORDS: Final = 500_000
-_ALL = ""
 
 
 class TopicSource:
@@ -141,6 +139,11 @@ class ErrorTopicSource(TopicSource):
         waiting = WaitingRecords(self.reasons, self.behind, self.is_again, self.is_with_large)
         return TopicReading(self.servers, waiting)
 
+    @property
+    def _meant(self) -> tuple[str, ...]:
+        """The reasons that have a mark of their own."""
+        return self.reasons or (ALL_REASONS, *((TOO_LARGE,) if self.is_with_large else ()))
+
     def covered(self) -> tuple[CoveredRange, ...]:
         """Return nothing: single records of many ranges wait in an error topic."""
         return ()
@@ -157,27 +160,27 @@ class ErrorTopicSource(TopicSource):
         if not self.is_marked:
             return
         offsets = [TopicPartition(one.topic, one.partition, one.stop) for one in self.wanted]
-        for reason in self.reasons or (_ALL,):
+        for reason in self._meant:
             self._commit(reason, offsets)
 
     def _from_first(self, one: OffsetRange) -> OffsetRange:
-        """Leave out what is behind whatever its reason."""
-        behind = self.behind.get(f"{one.topic}/{one.partition}", {})
-        least = min((behind.get(reason, 0) for reason in self.reasons), default=0)
-        return one._replace(start=min(max(one.start, behind.get(_ALL, 0), least), one.stop))
+        """Leave out what is behind for each of the reasons that are meant."""
+        waiting, partition = WaitingRecords(behind=self.behind), f"{one.topic}/{one.partition}"
+        least = min(waiting.read_to(partition, reason) for reason in self._meant)
+        return one._replace(start=min(max(one.start, least), one.stop))
 
     def _behind(self) -> dict[str, dict[str, int]]:
         """Ask how far replays are: of the reasons that are meant, and of all those that have a group."""
         found: dict[str, dict[str, int]] = defaultdict(dict)
         places = [TopicPartition(one.topic, one.partition) for one in self.wanted]
-        for reason in (_ALL, *(self.reasons or self._known_reasons())):
+        for reason in (ALL_REASONS, *(self.reasons or self._known_reasons())):
             for place, offset in self._committed(reason, places).items():
                 found[place][reason] = offset
         return dict(found)
 
     def _known_reasons(self) -> Sequence[str]:
         """Return the reasons of which replays have left a mark."""
-        head, said = self._group(_ALL) + ".", ClientErrorLog()
+        head, said = self._group(ALL_REASONS) + ".", ClientErrorLog()
         with in_words(self.servers, said):
             # Nobody answers any more once the client is gone.
             client = admin(self.servers, said)

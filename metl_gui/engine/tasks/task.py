@@ -18,6 +18,7 @@ import numpy as np
 
 from metl_gui.core.dimensional.rows.replays import CoveredRange
 from metl_gui.core.runs.kafka import parse_address
+from metl_gui.core.runs.limits import TOO_LARGE
 from metl_gui.core.runs.records import MappedRecord, SentMessage
 from metl_gui.core.runs.report import KernelFigures, Tally
 from metl_gui.core.runs.run_spec import RunSpec
@@ -33,7 +34,7 @@ from metl_gui.engine.sinks.jsonl import JsonlParts, JsonlSink
 from metl_gui.engine.sinks.parquet import ParquetSink
 from metl_gui.engine.sinks.sink import Sink
 from metl_gui.engine.sources.files import CHUNK_BYTES, COLUMN_CHUNK_BYTES
-from metl_gui.engine.sources.large_records import TOO_LARGE, LargeRecords, write_row
+from metl_gui.engine.sources.large_records import LargeRecords, write_row
 from metl_gui.engine.staging.part_marks import PartMark, marks_of
 from metl_gui.engine.staging.read_places import ReadPlaces
 from metl_gui.engine.staging.sink import StageSink

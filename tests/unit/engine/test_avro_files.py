@@ -187,6 +187,32 @@ def test_a_record_that_is_larger_than_the_limit_is_set_aside_with_its_beginning(
     assert outcome.counts()["mapped"] == 1
 
 
+def _without_bytes(levels: int, records: int) -> bytes:
+    """Write a file of a few letters whose records take no bytes, and have twice as many fields with each level."""
+    schema: Any = {"type": "record", "name": "R0", "fields": [{"name": "a", "type": "null"}]}
+    for level in range(1, levels):
+        fields = [{"name": "a", "type": schema}, {"name": "b", "type": f"R{level - 1}"}]
+        schema = {"type": "record", "name": f"R{level}", "fields": fields}
+    text, sync = json.dumps(schema).encode(), b"s" * 16
+    head = b"Obj\x01" + written_long(1) + written_long(11) + b"avro.schema" + written_long(len(text)) + text
+    return head + b"\0" + sync + written_long(records) + b"\0" + sync
+
+
+def test_a_schema_that_makes_text_without_end_of_no_bytes_is_undecodable(plan: Plan, tmp_path: Path) -> None:
+    outcome = mapped(plan, _file(tmp_path, _without_bytes(60, 1)))
+    (lost,) = outcome.set_aside
+    assert lost.reason == "undecodable"
+    assert "fields without bytes" in json.loads(lost.text)["detail"]
+
+
+def test_fields_without_bytes_count_where_a_block_claims_records_of_none(tmp_path: Path) -> None:
+    (batch,) = batches_of(_file(tmp_path, _without_bytes(10, 40)))
+    assert len(batch.records) == 40
+    with pytest.raises(RunError, match="cut off or damaged") as error:
+        batches_of(_file(tmp_path, _without_bytes(10, 60_000)))
+    assert "60,000 records without bytes" in error.value.text
+
+
 def _file(folder: Path, raw: bytes) -> Path:
     path = folder / "in.avro"
     path.write_bytes(raw)

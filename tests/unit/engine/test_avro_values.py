@@ -255,6 +255,42 @@ def test_blocks_of_items_without_bytes_are_counted_together() -> None:
     assert refusal(nested, b"\x04" + (written_long(60_000) + b"\0") * 2 + b"\0").reason == "undecodable"
 
 
+def doubled(levels: int, leaf: Any = "null", name: str = "b") -> Any:
+    """Make a schema of few letters that is twice as large with each level when it is written out."""
+    made: Any = {"type": "record", "name": "R0", "fields": [{"name": "a", "type": leaf}]}
+    for level in range(1, levels):
+        fields = [{"name": "a", "type": made}, {"name": name, "type": f"R{level - 1}"}]
+        made = {"type": "record", "name": f"R{level}", "fields": fields}
+    return made
+
+
+@pytest.mark.parametrize("levels", [16, 40, 95])
+def test_records_without_bytes_in_records_are_refused_before_their_text_is_written(levels: int) -> None:
+    assert "fields without bytes" in refusal(doubled(levels), b"").detail
+    assert "fields without bytes" in refusal({"type": "array", "items": doubled(levels)}, b"\x02\0").detail
+    assert "fields without bytes" in refusal(["string", doubled(levels)], b"\0\x02a").detail
+    assert "fields without bytes" in refusal(doubled(10, name="b" * 4_000), b"").detail
+
+
+def test_few_fields_without_bytes_are_written_and_count_where_items_have_them() -> None:
+    reader = AvroReader(read_avro({"type": "array", "items": doubled(10)}))
+    items = 42
+    assert len(json.loads(reader.read(written_long(items) + b"\0"))) == items
+    assert "claims 43 items" in refusal({"type": "array", "items": doubled(10)}, written_long(43) + b"\0").detail
+    assert not AvroReader(read_avro(doubled(40, "int"))).refusal
+
+
+def test_records_that_hold_each_other_without_end_are_refused() -> None:
+    inner = {"type": "record", "name": "S", "fields": [{"name": "r", "type": "R"}, {"name": "t", "type": "R"}]}
+    fields = [{"name": "u", "type": ["null", inner]}, {"name": "s", "type": "S"}]
+    assert "without end" in refusal({"type": "record", "name": "R", "fields": fields}, b"\0").detail
+
+
+def test_the_text_of_a_record_is_bounded_where_no_list_holds_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("metl_gui.engine.kernel.avro_values.LIMIT_BYTES", 2**10)
+    assert refusal(doubled(9, "boolean"), b"\1" * 256).reason == "too_large"
+
+
 def test_a_value_whose_text_would_be_too_large_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("metl_gui.engine.kernel.avro_values.LIMIT_BYTES", 2**10)
     assert (

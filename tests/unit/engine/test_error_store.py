@@ -188,7 +188,16 @@ def test_two_replays_of_one_store_do_not_read_the_same_records(tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    "broken", [b'{"reason":"x"', b'{"reason":"x"}', b"[]", b'{"reason":"x","raw_base64":"%"}'], ids=str
+    "broken",
+    [
+        b'{"reason":"x"',
+        b'{"reason":"x"}',
+        b"[]",
+        b'{"reason":"x","raw_base64":"%"}',
+        b'{"reason":"x","size_bytes":1000000000000000000000000000000,"raw":"{}"}',
+        b'{"reason":"x","size_bytes":-5,"raw":"{}"}',
+    ],
+    ids=str,
 )
 def test_a_damaged_row_is_named_by_file_and_byte(tmp_path: Path, broken: bytes) -> None:
     errors = write(tmp_path / "e", "unknown_schema", [line("one"), broken])
@@ -196,6 +205,15 @@ def test_a_damaged_row_is_named_by_file_and_byte(tmp_path: Path, broken: bytes) 
     files, tasks = source.cut(None, 1)
     with pytest.raises(RunError, match=rf"part-000000-0\.jsonl, at byte {len(line('one')) + 1}:"):
         list(read_set_aside(files, tasks[0]))
+
+
+@pytest.mark.parametrize("digits", ["9" * 20, "9" * 5_000])
+def test_a_position_whose_place_no_file_has_is_a_name_as_it_stands(tmp_path: Path, digits: str) -> None:
+    errors = write(tmp_path / "e", "unknown_schema", [line("one", f"f@{digits}"), line("two", "f@7")])
+    files, tasks = ReplaySource(ErrorStore.at(errors), "r", "test", False, False).cut(None, 1)
+    (batch,) = read_set_aside(files, tasks[0])
+    assert list(batch.records) == [b"one", b"two"]
+    assert [batch.records.position(record) for record in range(2)] == [f"f@{digits}@0", "f@7"]
 
 
 @pytest.mark.parametrize(
@@ -206,6 +224,13 @@ def test_what_is_no_error_store_is_refused_with_a_way_out(tmp_path: Path, place:
     (tmp_path / "e" / "reason=no_key").mkdir()
     with pytest.raises(RunError, match=said) as caught:
         ErrorStore.at(tmp_path / place)
+    assert caught.value.hint
+
+
+def test_the_home_folder_of_somebody_unknown_is_no_error_store() -> None:
+    with pytest.raises(RunError, match="no such error store") as caught:
+        ErrorStore.at("~nobody-at-all/errors")
+    assert "~nobody-at-all/errors" in caught.value.text
     assert caught.value.hint
 
 

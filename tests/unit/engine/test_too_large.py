@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import gzip
+import io
 import json
 import random
 import subprocess
@@ -12,11 +13,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import fastavro
 import pytest
 
+from metl_gui.core.runs.kafka import KafkaServers
 from metl_gui.core.runs.limits import LIMIT_BYTES
+from metl_gui.engine.kafka.topic_messages import Outgoings
+from metl_gui.engine.kafka.topic_orders import TopicOrder
 from metl_gui.engine.kernel.plan import BlockPlan, Plan, SchemaPlan, VersionPlan
+from metl_gui.engine.kernel.records import Records
 from metl_gui.engine.mapping.kernel import Kernel
+from metl_gui.engine.sinks.topic_sink import refusals, without_refused
 from metl_gui.engine.sources.batches import read_batches
 from metl_gui.engine.sources.error_records import read_set_aside
 from metl_gui.engine.sources.error_store import ErrorStore, ReplaySource
@@ -134,6 +141,68 @@ def test_a_large_value_of_an_array_is_kept_too(tmp_path: Path) -> None:
     assert [raw_of(row) for row in rows_in(tmp_path / "run")] == [LARGE[0], LARGE[2]]
 
 
+_AVRO = {
+    "type": "record",
+    "name": "shop.Note",
+    "fields": [{"name": "id", "type": "int"}, {"name": "note", "type": "bytes"}],
+}
+_NOTES = [(number, bytes([97 + number]) * size) for number, size in enumerate((5, 50_000, 7, 1_000_000, 300_000, 3))]
+
+
+def avro_file(codec: str) -> bytes:
+    stream = io.BytesIO()
+    rows = [{"id": number, "note": note} for number, note in _NOTES]
+    fastavro.writer(stream, _AVRO, rows, codec=codec, sync_interval=400_000)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize("codec", ["null", "deflate", "gzip around it"])
+def test_a_large_record_of_an_avro_file_is_in_the_error_store_as_the_kernel_was_given_it(
+    tmp_path: Path, codec: str
+) -> None:
+    content = gzip.compress(avro_file("null")) if codec.startswith("gzip") else avro_file(codec)
+    (tmp_path / "s").write_bytes(content)
+    outcome = run(tmp_path / "run", tmp_path / "s", 10_000)
+    assert (outcome.tally.read, outcome.tally.by_reason["too_large"]) == (len(_NOTES), 3)
+    files, (pieces,) = cut_ranges(list_files(str(tmp_path / "s")))
+    whole = [
+        (batch.records.position(at), raw)
+        for batch in read_batches(files, pieces)
+        for at, raw in enumerate(batch.records)
+    ]
+    large = [(place, raw) for place, raw in whole if len(raw) > 10_000]
+    rows = rows_in(tmp_path / "run")
+    assert [(row["position"], raw_of(row)) for row in rows] == large
+    assert [row["size_bytes"] for row in rows] == [len(raw) for _, raw in large]
+    again = replay(tmp_path / "again", tmp_path / "run" / "errors", LIMIT_BYTES)
+    assert (again.tally.read, again.tally.by_reason.get("too_large", 0)) == (3, 0)
+
+
+@pytest.mark.parametrize("limit", [0, 5])
+def test_a_limit_below_the_mark_of_avro_records_sets_each_aside_whole(tmp_path: Path, limit: int) -> None:
+    (tmp_path / "s").write_bytes(avro_file("null"))
+    assert run(tmp_path / "run", tmp_path / "s", limit).tally.by_reason == {"too_large": len(_NOTES)}
+    assert sum(len(raw_of(row)) for row in rows_in(tmp_path / "run")) > sum(len(note) for _, note in _NOTES)
+
+
+@pytest.mark.parametrize("other", ["shorter", "other bytes", "no Avro"])
+def test_an_avro_file_that_is_rewritten_between_is_refused_by_name(tmp_path: Path, other: str) -> None:
+    source = tmp_path / "s"
+    content = avro_file("null")
+    source.write_bytes(content)
+    files, tasks = cut_ranges(list_files(str(source)))
+    task = TaskAttempt(order_in(tmp_path / "run", 10_000), Kernel(PLAN), 0, 0)
+    ways = {"shorter": content[:60_000], "other bytes": content.replace(b"b" * 50_000, b"z" * 50_000)}
+    with LargeReaders(files) as large:
+        (batch,) = read_batches(files, tasks[0], None, 10_000)
+        source.write_bytes(ways.get(other, b"y" * len(content)))
+        with pytest.raises(TaskError) as caught:
+            task.map(batch.records, large.of(batch))
+    error = run_error(caught.value)
+    assert "during the run" in error.title
+    assert str(source) in error.text
+
+
 def test_a_replay_with_a_larger_limit_maps_what_was_too_large_at_its_first_position(tmp_path: Path) -> None:
     (tmp_path / "s").write_bytes(b"\n".join([LARGE[2], SMALL[0], LARGE[0]]))
     run(tmp_path / "run", tmp_path / "s", 1000)
@@ -239,3 +308,17 @@ def test_a_window_is_shown_the_beginning_of_large_bytes_too(tmp_path: Path) -> N
     (row,) = first_set_aside(tmp_path / "run" / "errors", 10)
     assert row.incoming == b"\xff" * len(row.incoming)
     assert 500_000 < len(row.incoming) < 1 << 20
+
+
+def test_a_record_of_which_a_topic_takes_no_message_leaves_those_of_another_record_at_its_place() -> None:
+    place = {"topic": "shop.public.orders", "partition": 0, "offset": 5}
+    records = [json.dumps({**place, "value": json.loads(record(note))}).encode() for note in ("x" * 5_000, "small")]
+    outcome = Kernel(PLAN).map(Records.of(records, "f"))
+    sent = Outgoings("metl.{entity}", 7).of(outcome)
+    order = TopicOrder(
+        servers=KafkaServers(bootstrap="127.0.0.1:1"), topic="metl.{entity}", limits={"metl.order": 2_000}
+    )
+    refused = refusals(order, outcome, sent)
+    assert list(refused) == [0]
+    (left,) = without_refused(outcome, sent, refused)
+    assert b"small" in (left.value or b"")

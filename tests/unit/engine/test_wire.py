@@ -176,7 +176,19 @@ def test_headers_of_the_key_name_no_schema_of_the_value() -> None:
     assert ids_in_headers(json.dumps({"__key_schema_id": GUID}).encode(), "key") == (GUID,)
 
 
-@pytest.mark.parametrize("headers", ["[1, 2]", "{}", '"x"', "", '{"__value_schema_id": {"a": 1}}', "{"])
+@pytest.mark.parametrize(
+    "headers",
+    [
+        "[1, 2]",
+        "{}",
+        '"x"',
+        "",
+        '{"__value_schema_id": {"a": 1}}',
+        '{"__value_schema_id": true}',
+        '{"apicurio.value.globalId": true}',
+        "{",
+    ],
+)
 def test_headers_of_any_other_form_say_nothing(headers: str) -> None:
     assert ids_in_headers(headers.encode(), "value") == ()
 

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metl_gui.core.runs.kafka import LOAD_TOPICS, KafkaServers, parse_start
-from metl_gui.core.runs.run_spec import RunSpec
+from metl_gui.core.runs.limits import LIMIT_BYTES
+from metl_gui.core.runs.run_spec import ReplayOrder, RunSpec
 from metl_gui.engine.checks.topic_checks import check_topics, refuse_loop, sink_topics
 from metl_gui.engine.kafka import offsets
 from metl_gui.engine.kafka.consumer import OffsetRange
@@ -20,8 +21,8 @@ from metl_gui.engine.kafka.topic_orders import WaitingRecords
 from metl_gui.engine.kernel.outcomes import SetAside, error_row
 from metl_gui.engine.lanes.coordination.records import topic_of
 from metl_gui.engine.lanes.order import lane_topic
-from metl_gui.engine.sources.topic_records import SetAsideMessage
-from metl_gui.engine.sources.topic_source import cut_partitions
+from metl_gui.engine.sources.topic_records import SetAsideMessage, messages_of
+from metl_gui.engine.sources.topic_source import ErrorTopicSource, TopicSource, cut_partitions
 from metl_gui.engine.streaming.topic_planner import shared_out
 from metl_gui.engine.tasks.error_topic import newest
 from metl_gui.errors import RecordError, RunError
@@ -77,6 +78,14 @@ def test_a_start_is_read_as_people_write_it() -> None:
     for wrong in ("yesterday", "a/b", "a/0/7,b", "a/0/-1"):
         with pytest.raises(RunError):
             parse_start(wrong)
+
+
+@pytest.mark.parametrize("text", ["1969-12-31T23:59:59.999Z", "1970-01-01T00:00:00+01:00", "0001-01-01"])
+def test_a_start_before_kafka_counts_times_is_refused(text: str) -> None:
+    assert parse_start("1970-01-01T00:00:00Z").time_ms == 0
+    with pytest.raises(RunError, match="before 1970") as refused:
+        parse_start(text)
+    assert "earliest" in refused.value.hint
 
 
 @pytest.mark.parametrize(
@@ -147,6 +156,22 @@ def test_a_record_comes_back_from_an_error_topic_as_it_was_whatever_its_own_head
     assert (found.key, found.value, found.headers, found.reason) == (b"\xff", b"v", headers, "malformed")
 
 
+@pytest.mark.parametrize("position", ["t/0/" + "9" * 20, "t/0/" + "9" * 5_000, "t/4294967296/1", "t/0/\u0663"])
+def test_a_place_that_no_topic_has_makes_a_record_one_of_the_error_topic_itself(position: str) -> None:
+    headers = [("metl.reason", b"malformed"), ("metl.timestamp", b"9" * 20), ("metl.position", position.encode())]
+    message = Message(topic="errors", partition=1, offset=40, value=b"v", headers=[*headers])
+    found = SetAsideMessage.of(message)
+    assert (found.topic, found.partition, found.offset, found.time) == ("errors", 1, 40, -1)
+    assert messages_of([found]).offsets.tolist() == [40]
+    assert found.message().offset() == 40
+
+
+def test_a_place_that_no_file_has_is_a_name_as_it_stands() -> None:
+    headers = [("metl.reason", b"malformed"), ("metl.form", b"record"), ("metl.position", b"f@" + b"9" * 20)]
+    found = SetAsideMessage.of(Message(topic="errors", partition=1, offset=40, value=b"v", headers=[*headers]))
+    assert (found.is_record, found.topic, found.offset) == (True, "f@" + "9" * 20, 0)
+
+
 @pytest.mark.parametrize(
     ("waiting", "is_meant"),
     [
@@ -165,6 +190,71 @@ def test_a_replay_reads_what_lies_behind_neither_all_replays_nor_those_of_its_re
     waiting: WaitingRecords, is_meant: bool
 ) -> None:
     assert SetAsideMessage.of(set_aside([])).is_meant(waiting) is is_meant
+
+
+@pytest.mark.parametrize(
+    ("marks", "start", "is_meant"),
+    [
+        ({}, 0, True),
+        ({"": 99}, 0, True),
+        ({"malformed": 99}, 0, True),
+        ({"": 99, "too_large": 30}, 30, True),
+        ({"": 99, "too_large": 41}, 41, False),
+    ],
+)
+def test_what_was_too_large_waits_until_a_replay_has_read_it_however_far_others_are(
+    monkeypatch: pytest.MonkeyPatch, marks: dict[str, int], start: int, is_meant: bool
+) -> None:
+    large = SetAsideMessage.of(set_aside([], "too_large"))
+    for reasons, limit in ((("too_large",), LIMIT_BYTES), ((), 2 * LIMIT_BYTES)):
+        replay = error_source(monkeypatch, reasons, limit, marks)
+        assert [one.start for one in replay.wanted] == [start]
+        waiting = replay.topics.waiting
+        assert waiting is not None
+        assert large.is_meant(waiting) is is_meant
+
+
+@pytest.mark.parametrize(
+    ("reasons", "limit", "marked"),
+    [
+        ((), LIMIT_BYTES, {"": 100}),
+        ((), 2 * LIMIT_BYTES, {"": 100, "too_large": 100}),
+        (("malformed",), LIMIT_BYTES, {"malformed": 100}),
+        (("too_large",), LIMIT_BYTES, {"too_large": 100}),
+    ],
+)
+def test_a_replay_marks_what_it_has_read_and_nothing_that_it_left_out(
+    monkeypatch: pytest.MonkeyPatch, reasons: tuple[str, ...], limit: int, marked: dict[str, int]
+) -> None:
+    replay, found = error_source(monkeypatch, reasons, limit, {}, is_marked=True), dict[str, int]()
+    monkeypatch.setattr(replay, "_commit", lambda reason, offsets: found.update({reason: offsets[0].offset}))
+    replay.after_commit()
+    assert found == marked
+
+
+def error_source(
+    monkeypatch: pytest.MonkeyPatch,
+    reasons: tuple[str, ...],
+    limit: int,
+    marks: dict[str, int],
+    *,
+    is_marked: bool = False,
+) -> ErrorTopicSource:
+    """Return a replay of an error topic with 100 records in its partition 1, of which earlier ones have left marks."""
+
+    def listed(source: TopicSource, _spec: RunSpec) -> None:
+        source.servers, source.notes = KafkaServers(bootstrap="127.0.0.1:1"), ()
+        source.wanted = [OffsetRange("errors", 1, 0, 100)]
+
+    def committed(_self: ErrorTopicSource, reason: str, _places: object) -> dict[str, int]:
+        return {"errors/1": marks[reason]} if reason in marks else {}
+
+    monkeypatch.setattr(TopicSource, "__init__", listed)
+    monkeypatch.setattr(ErrorTopicSource, "_known_reasons", lambda _self: sorted(marks))
+    monkeypatch.setattr(ErrorTopicSource, "_committed", committed)
+    spec = run_spec(source="kafka://127.0.0.1:1/errors", max_record_bytes=limit)
+    source = msgspec.structs.replace(spec.source, replay=ReplayOrder(reasons=reasons))
+    return ErrorTopicSource(msgspec.structs.replace(spec, source=source), is_marked=is_marked)
 
 
 def test_what_nobody_set_aside_is_no_record_of_an_error_topic() -> None:

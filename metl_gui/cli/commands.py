@@ -155,13 +155,9 @@ def finished(command: Callable[[], int], out: Output, *, debug: bool) -> int:
     except (KeyboardInterrupt, RunCancelled) as stop:
         out.note(f"Cancelled. {stop}".rstrip())
         return CANCELLED
-    except BrokenPipeError:
-        # Whoever read our words has read enough.
-        _detach_stdout()
-        return DONE
     except UserError as error:
         if isinstance(error, StdoutClosedError):
-            _detach_stdout()
+            out.detach()
         if debug:
             out.note(traceback.format_exc())
         _told(error, out)
@@ -178,13 +174,8 @@ def _told(error: UserError, out: Output) -> None:
     """Say an error; where even that cannot be said, the exit code is left to tell it."""
     try:
         out.error(error)
-    except (BrokenPipeError, StdoutClosedError):
-        _detach_stdout()
-
-
-def _detach_stdout() -> None:
-    """Lead standard output to nowhere, so that Python does not complain about it again at its exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except StdoutClosedError:
+        out.detach()
 
 
 def _broken(error: Exception, *, debug: bool) -> UserError:

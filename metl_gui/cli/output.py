@@ -15,6 +15,7 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
+import os
 import re
 import signal
 import threading
@@ -184,7 +185,13 @@ class Output:
         self.was_interrupted = False
 
     def result(self, document: Mapping[str, object], lines: Sequence[str]) -> None:
-        """Print the result once: the document with ``--json``, else the lines."""
+        """Print the result once: the document with ``--json``, else the lines.
+
+        Where whoever reads it has read enough, the rest goes nowhere, and the command goes on to its end.
+
+        Raises:
+            StdoutClosedError: it cannot be written for another reason.
+        """
         self._bar.clear()
         try:
             if self.as_json:
@@ -194,9 +201,13 @@ class Output:
                 self._stdout.writelines(f"{printable(line)}\n" for line in lines)
             self._stdout.flush()
         except BrokenPipeError:
-            raise
+            self.detach()
         except OSError as error:
             raise StdoutClosedError(error) from error
+
+    def detach(self) -> None:
+        """Lead standard output to nowhere, so that Python does not complain about it again at its exit."""
+        os.dup2(os.open(os.devnull, os.O_WRONLY), self._stdout.fileno())
 
     def tell(self, text: str, look: str = "") -> None:
         """Say a part of the result as it happens, on stdout; with ``--json``, where that is one document, as a note.

@@ -306,6 +306,14 @@ def _add_mapping(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _check_sink(arguments: argparse.Namespace) -> None:
+    """Refuse what only folders have where the sink is a topic."""
+    from metl_gui.core.runs.kafka import is_kafka
+
+    if is_kafka(arguments.sink) and (arguments.format != "jsonl" or arguments.by_date):
+        wrong_usage(arguments, "--format and --by-date are for folders: a topic takes messages as they are")
+
+
 def run_run(arguments: argparse.Namespace, out: Output) -> int:
     """Map a source and print the report."""
     from metl_gui.core.runs.run_spec import BATCH_BYTES, WAREHOUSE, MappingSpec, RunPolicy, SinkSpec, SourceSpec
@@ -314,7 +322,7 @@ def run_run(arguments: argparse.Namespace, out: Output) -> int:
 
     if arguments.detach and arguments.mode != PRODUCTION:
         wrong_usage(arguments, "--detach is for --mode production: a test ends with its command")
-
+    _check_sink(arguments)
     request = RunRequest(
         source=SourceSpec(
             address=arguments.source,
@@ -413,6 +421,7 @@ def run_replay(arguments: argparse.Namespace, out: Output) -> int:
     from metl_gui.workbench.runs.replay import make_topics, replay
     from metl_gui.workbench.session import Workbench
 
+    _check_sink(arguments)
     request = RunRequest(
         source=SourceSpec(
             address=arguments.errors,

@@ -26,6 +26,9 @@ MANIFEST = "metl-export.json"
 """The file that says that a folder is an export of ours, of what, and which files belong to it."""
 
 _FORMAT = "metl-export"
+_SYSTEM = (Path("/dev"), Path("/proc"), Path("/sys"))
+_MEMORY = Path("/dev/shm")  # noqa: S108 - people may keep files there
+_MOST_LINKS = 40
 
 
 def write_whole(path: Path, raw: bytes) -> None:
@@ -42,13 +45,17 @@ def write_whole(path: Path, raw: bytes) -> None:
 def whole_file(path: Path) -> Iterator[Path]:
     """Give a temporary file to write into; it takes its place when the block ends, and goes away when it fails.
 
+    A link stays what it is: the file that it leads to is written.
+
     Raises:
         ProjectError: it cannot be written, or is a project, which nothing of ours ever writes over.
     """
     check_output(path)
     try:
-        mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
-        with atomic_file(path, mode=mode) as partial:
+        place = _linked_place(path)
+        check_output(place)
+        mode = place.stat().st_mode & 0o777 if place.exists() else 0o666 & ~_umask()
+        with atomic_file(place, mode=mode) as partial:
             yield partial
             sync(partial)  # a name must never lead to less than was written
     except OSError as error:
@@ -87,6 +94,26 @@ def whole_folder(path: Path, facts: dict[str, Any], leavings: Collection[str] = 
         raise _unwritable(path, error) from error
     finally:
         shutil.rmtree(partial, ignore_errors=True)
+
+
+def _linked_place(path: Path) -> Path:
+    """Follow links to the place that they lead to in the end, which may be empty.
+
+    Raises:
+        ProjectError: it, or a link on the way, is the system's own: a file that somebody has open, or a device.
+        OSError: a link cannot be read.
+    """
+    place = path
+    for _ in range(_MOST_LINKS):
+        place = Path(os.path.realpath(place.parent)) / place.name
+        if any(place.is_relative_to(folder) for folder in _SYSTEM) and not place.is_relative_to(_MEMORY):
+            raise ProjectError(
+                f"{path} belongs to the system.", f"It is {place}, no file of yours.", "Name another file."
+            )
+        if not place.is_symlink():
+            break
+        place = place.parent / place.readlink()
+    return place
 
 
 def check_output(path: Path) -> None:

@@ -12,6 +12,7 @@ Cost: every row is read once and sent once; memory holds a batch of rows for eac
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -155,7 +156,8 @@ def stage(order: StagingOrder) -> Generator[Staged]:
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, env=own)
     try:
-        with process:
+        # One that died before it read its order is told below, as any that dies.
+        with contextlib.suppress(BrokenPipeError), process:
             if process.stdin is None or process.stdout is None:
                 raise RunError("The process that reads the rows has no pipes.")
             process.stdin.write(msgspec.json.encode(order) + b"\n")

@@ -183,10 +183,10 @@ def check_export(path: Path, same_as: Path | None = None) -> CheckResult:
 def _seal(path: Path, text: str) -> Iterator[Problem]:
     as_written = is_as_written(text)
     if as_written is None:
-        words = "It has no digest, so a change by hand cannot be told."
+        words = "It has no digest: an earlier program wrote it, or somebody took it out. A change cannot be told."
         yield Problem(Severity.NOTE, "export.without-digest", path.name, words, "Export the state again.")
     elif not as_written:
-        words = "It was changed after it was written, by hand or by a merge of lines."
+        words = "It was changed after it was written: by hand, by a merge of lines, or laid out anew by a program."
         yield Problem(Severity.ERROR, "export.changed", path.name, words, _AGAIN)
 
 

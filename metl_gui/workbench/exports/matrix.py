@@ -40,9 +40,18 @@ def laid_out(content: Content) -> str:
 
 
 def is_as_written(text: str) -> bool | None:
-    """Whether the text of an export is the one that was written; ``None`` where it has no digest to tell by."""
-    found = _SEAL.search(text)
-    return None if found is None else _digest(text[: found.start()] + _END) == found[1]
+    """Whether the text of an export is the one that was written; ``None`` where it has no digest to tell by.
+
+    Line ends of another system are none of its signs. Laid out anew it is not as it was written, whatever it says.
+
+    Args:
+        text: one JSON document.
+    """
+    written = text.replace("\r\n", "\n")
+    found = _SEAL.search(written)
+    if found is None:
+        return False if "digest" in json.loads(text) else None
+    return _digest(written[: found.start()] + _END) == found[1]
 
 
 def _digest(text: str) -> str:

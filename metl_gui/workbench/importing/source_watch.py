@@ -197,10 +197,12 @@ class Watcher:
         except UserError as error:
             self._say_unread([SkippedSource(self.source, str(error))])
             return self._later()
-        self._mark, self._waiting, self._failures = mark, (), 0
-        self.is_well = bool(reading.declarations) or not reading.refused
         if result is not None:
             self._say_unread(result.refused)
+        if result is not None and result.is_all_refused and reading.declarations:
+            return self._later()  # the project may take them when it is another one; they are asked for again
+        self._mark, self._waiting, self._failures = mark, (), 0
+        self.is_well = bool(reading.declarations) or not reading.refused
         if result is not None and result.added:
             self.added += len(result.added)
             self._tell(VersionsAdded(self.source, result))

@@ -359,8 +359,7 @@ def run_prepared(
     notes = (*spec.policy.notes, *clear_killed_runs(workbench.project_id))
     spec = msgspec.structs.replace(spec, policy=msgspec.structs.replace(spec.policy, notes=notes))
     where = find_target(target)
-    if keeps_session:
-        spec = with_whole_paths(spec)
+    spec = with_whole_paths(spec) if keeps_session else with_whole_outputs(spec)
     if spark is None:
         check_run(spec, where)
     with RunRecord(workbench, spec, where.shown) as record:
@@ -383,21 +382,29 @@ def run_prepared(
 
 def with_whole_paths(spec: RunSpec) -> RunSpec:
     """Name every place whole: a process that outlives this one has another working folder."""
+    source = msgspec.structs.replace(spec.source, address=_whole(spec.source.address))
+    return msgspec.structs.replace(with_whole_outputs(spec), source=source)
 
-    def whole(text: str) -> str:
-        return str(Path(text).expanduser().absolute()) if text and not is_kafka(text) else text
 
-    source, sink, policy = spec.source, spec.sink, spec.policy
+def with_whole_outputs(spec: RunSpec) -> RunSpec:
+    """Name every place that a run writes whole: who clears up after one that is killed has another working folder."""
+    sink, policy = spec.sink, spec.policy
+    address = sink.address if sink.address == NOOP else _whole(sink.address)
     return msgspec.structs.replace(
         spec,
-        source=msgspec.structs.replace(source, address=whole(source.address)),
-        sink=msgspec.structs.replace(
-            sink,
-            address=sink.address if sink.address == NOOP else whole(sink.address),
-            errors=whole(sink.errors),
-        ),
-        policy=msgspec.structs.replace(policy, checkpoint=whole(policy.checkpoint)),
+        sink=msgspec.structs.replace(sink, address=address, errors=_whole(sink.errors)),
+        policy=msgspec.structs.replace(policy, checkpoint=_whole(policy.checkpoint)),
     )
+
+
+def _whole(text: str) -> str:
+    """Name a folder or file whole; what is none stays as it is, so that the checks of a run refuse it by its name."""
+    if not text or "://" in text:
+        return text
+    try:
+        return str(Path(text).expanduser().absolute())
+    except RuntimeError:  # the home folder of somebody unknown
+        return text
 
 
 def _run(process: SparkProcess, spec: RunSpec, take: EventSink) -> RunReport:

@@ -333,3 +333,15 @@ def test_a_table_of_another_shape_is_mapped_by_the_titles_of_its_columns(metl: M
     with pytest.raises(SystemExit) as ended:
         metl("map", project, "--csv", table, "--column=attribut=Field")
     assert ended.value.code == 2
+
+
+@pytest.mark.parametrize("asked", [("--format", "parquet"), ("--by-date",)])
+@pytest.mark.parametrize("command", [("run", "--source", "nowhere"), ("replay", "--errors", "nowhere")])
+def test_what_only_folders_have_is_refused_where_the_sink_is_a_topic(
+    metl: Metl, tmp_path: Path, command: tuple[str, ...], asked: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    name, *more = command
+    with pytest.raises(SystemExit) as ended:
+        metl(name, tmp_path / "pay.metl", *more, "--sink", "kafka://127.0.0.1:1/out", *asked)
+    assert ended.value.code == 2
+    assert "a topic takes messages as they are" in capsys.readouterr().err

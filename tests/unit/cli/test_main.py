@@ -92,11 +92,11 @@ def test_with_json_what_a_library_prints_does_not_reach_stdout(capsys: pytest.Ca
     assert "a library talks" in said.err
 
 
-def test_a_reader_that_goes_away_is_met_in_silence() -> None:
+def test_a_reader_that_goes_away_is_met_in_silence_and_changes_no_exit_code() -> None:
     script = (
         "import sys\nfrom metl_gui.cli.commands import finished\nfrom metl_gui.cli.output import Output\n"
         "out = Output(as_json=False, stdout=sys.stdout, stderr=sys.stderr)\n"
-        "def talk():\n    for n in range(100000): out.result({}, [str(n)] * 100)\n    return 7\n"
+        "def talk():\n    for n in range(1000): out.result({}, [str(n)] * 100)\n    return 7\n"
         "sys.exit(finished(talk, out, debug=False))"
     )
     with subprocess.Popen(
@@ -108,7 +108,13 @@ def test_a_reader_that_goes_away_is_met_in_silence() -> None:
         talker.stdout.close()
         said = talker.stderr.read()
     assert said == ""
-    assert talker.returncode == 0
+    assert talker.returncode == 7
+
+
+def test_a_pipe_that_breaks_within_the_program_is_no_reader_that_has_read_enough() -> None:
+    code, _, stderr = outcome(BrokenPipeError(32, "Broken pipe"))
+    assert code == 1
+    assert "BrokenPipeError" in stderr
 
 
 @pytest.mark.parametrize(

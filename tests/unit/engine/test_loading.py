@@ -6,8 +6,10 @@ import json
 
 import pytest
 
+from metl_gui.core.runs.kafka import KafkaServers
+from metl_gui.core.runs.target import Target
 from metl_gui.engine.loading.row_template import RowTemplate, has_placeholder
-from metl_gui.engine.loading.staged_rows import is_by_key, murmur2, partition_of
+from metl_gui.engine.loading.staged_rows import RowForm, StagingOrder, is_by_key, murmur2, partition_of, stage
 from metl_gui.errors import RunError
 from metl_gui.formats.table_columns import TableColumn
 
@@ -98,3 +100,20 @@ def test_records_that_leave_out_a_large_value_are_seen_in_each_way_of_saying_so(
     codes = json.dumps([ord(letter) for letter in "__debezium_unavailable_value"], separators=(",", ":"))
     assert all(has_placeholder(f'{{"a":{json.dumps(way) if way else codes}}}'.encode()) for way in ways)
     assert not has_placeholder(ENVELOPE)
+
+
+def test_a_process_of_the_rows_that_died_before_it_read_its_order_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    order = StagingOrder(
+        target=Target(master="local[1]"),
+        driver="driver.jar",
+        url="x" * 1_000_000,  # more than a pipe takes, so that sending it meets the end of the process
+        properties=(),
+        joining="",
+        tables=(),
+        form=RowForm(value=ENVELOPE, key=KEY, columns=COLUMNS, mapped=frozenset(), end=""),
+        servers=KafkaServers(bootstrap="127.0.0.1:1"),
+        topic="rows",
+    )
+    monkeypatch.setattr("sys.executable", "/bin/false")
+    with pytest.raises(RunError, match=r"The process that reads the rows ended\. .*\(1\)"):
+        list(stage(order))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,32 @@ def test_an_export_of_an_earlier_program_is_checked_without_its_digest(mapped: W
     found = check_export(path)
     assert "export.without-digest" in {problem.code for problem in found.problems}
     assert {problem.severity for problem in found.problems} <= {Severity.NOTE}
+
+
+@pytest.mark.parametrize("indent", [None, 1, 2])
+@pytest.mark.parametrize("format_", ["json", "dusb"])
+def test_an_export_that_a_program_laid_out_anew_is_changed(
+    format_: str, indent: int | None, mapped: Workbench, tmp_path: Path
+) -> None:
+    path = tmp_path / "a"
+    export(mapped.document, EXPORTS[format_], path)
+    content = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps(content, indent=indent), encoding="utf-8")
+    assert codes(path) == ["export.changed"]
+    path.write_text(json.dumps({"digest": content.pop("digest"), **content}, indent=indent), encoding="utf-8")
+    assert codes(path) == ["export.changed"]
+
+
+def test_an_export_with_line_ends_of_another_system_is_as_it_was_written_and_a_change_in_it_is_found(
+    mapped: Workbench, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.json"
+    export(mapped.document, EXPORTS["json"], path)
+    raw = path.read_bytes().replace(b"\n", b"\r\n")
+    path.write_bytes(raw)
+    assert not {"export.changed", "export.without-digest"} & {each.code for each in check_export(path).problems}
+    path.write_bytes(raw.replace(b'"status"', b'"status" ', 1))
+    assert "export.changed" in codes(path)
 
 
 def test_an_export_with_odd_names_is_as_it_was_written(tmp_path: Path) -> None:

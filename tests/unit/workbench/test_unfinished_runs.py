@@ -159,6 +159,32 @@ def test_a_run_that_was_killed_when_its_messages_were_in_place_says_where_they_a
     assert "Its messages are in place" in report.problems[-1]
 
 
+def test_a_killed_run_is_looked_for_where_it_began_wherever_that_is_done(
+    workbench: Workbench, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    here, elsewhere = tmp_path / "here", tmp_path / "elsewhere"
+    here.mkdir()
+    (elsewhere / "out" / "a").mkdir(parents=True)
+    monkeypatch.chdir(here)
+
+    def die(*_: object) -> None:
+        monkeypatch.chdir(elsewhere)
+        raise RunKilledError("Spark is gone.")
+
+    monkeypatch.setattr(mapping_run, "_run", die)
+    with pytest.raises(RunKilledError):
+        mapping_run.run_prepared(workbench, spec_of(workbench, sink="out"), "local[2]", SparkProcess("local[2]"))
+    run = only(workbench)
+    assert (run.report.outputs, run.spec["sink"]) == ("", str(here / "out"))
+    assert "none of its messages was kept" in run.report.problems[-1]
+
+
+@pytest.mark.parametrize("place", ["s3://bucket/out", "hdfs://nn/out", "kafka://b:9092/{entity}", "~nobody-at-all/out"])
+def test_a_place_that_is_none_of_this_computer_is_checked_as_it_was_typed(place: str) -> None:
+    spec = run_spec(source=place, sink=place, errors=place, checkpoint=place)
+    assert mapping_run.with_whole_paths(spec) == spec
+
+
 def test_what_was_sent_to_topics_until_a_run_was_killed_is_not_said_to_be_gone(workbench: Workbench) -> None:
     leave_killed(workbench, spec_of(workbench, sink="kafka://b:9092/{entity}"))
     report = only(workbench).report

@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 
 from metl_gui.core.progress import Watch
+from metl_gui.core.project.reader_result import ReaderResult, SkippedSource
 from metl_gui.core.review.items import review_items
 from metl_gui.core.trees.nodes import Side
 from metl_gui.registry.remote import http as web_module
+from metl_gui.workbench.importing.schema_import import ImportResult
 from metl_gui.workbench.importing.source_watch import (
     LONGEST_SECONDS,
     NotRead,
@@ -23,6 +25,7 @@ from metl_gui.workbench.importing.source_watch import (
     VersionsWait,
     Watcher,
     WatchEvent,
+    WatchTarget,
     event_json,
     event_lines,
     into_file,
@@ -139,6 +142,24 @@ def test_what_cannot_be_read_is_told_once(workbench: Workbench, small: SmallRegi
     assert "Nowhere" in event_lines(told[0])[0]
     assert "asks who we are" in event_lines(told[1])[0]
     assert not watcher.is_well
+
+
+def test_versions_that_the_project_refuses_are_told_once_and_tried_until_it_takes_them(
+    workbench: Workbench, server: WebServer
+) -> None:
+    own, events, answers = into_project(workbench, Side.EXTRACTION), list[WatchEvent](), [True, True, False]
+
+    def add(reading: ReaderResult, watch: Watch) -> ImportResult | None:
+        refused = (SkippedSource("fx.pay.orders", "is there already with another content"),)
+        return ImportResult(1, (), (), refused, {}, 0) if answers.pop(0) else own.add(reading, watch)
+
+    watcher = watcher_of(server, WatchTarget(add, own.known), events)
+    assert [watcher.look(), watcher.look()] == [20.0, 40.0]
+    assert [type(event) for event in events] == [NotRead]
+    assert not watcher.is_well
+    assert watcher.look() == 10.0
+    assert [type(event) for event in events] == [NotRead, VersionsAdded]
+    assert watcher.is_well
 
 
 def test_while_somebody_else_edits_the_project_new_versions_wait_and_then_come_in(

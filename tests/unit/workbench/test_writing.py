@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
 from metl_gui.errors import ProjectError
-from metl_gui.workbench.atomic_files import MANIFEST, whole_folder
+from metl_gui.workbench.atomic_files import MANIFEST, whole_folder, write_whole
 
 
 def make(path: Path, leavings: tuple[str, ...] = (), **files: str) -> None:
@@ -99,3 +100,36 @@ def test_a_folder_is_not_written_over_a_file_or_under_the_name_of_a_project(tmp_
         make(tmp_path / "absent" / "out", a="1")
     with pytest.raises(ProjectError, match="cannot be written"):
         make(tmp_path / ("x" * 300), a="1")
+
+
+def test_a_link_to_a_file_stays_and_the_file_is_written(tmp_path: Path) -> None:
+    file, link, chained = tmp_path / "deep" / "file", tmp_path / "link", tmp_path / "chained"
+    file.parent.mkdir()
+    link.symlink_to(Path("deep", "file"))
+    chained.symlink_to(link)
+    for place, text in ((link, b"new"), (link, b"replaced"), (chained, b"again")):
+        write_whole(place, text)
+        assert (link.is_symlink(), chained.is_symlink(), file.is_symlink()) == (True, True, False)
+        assert file.read_bytes() == text
+    assert names(file.parent) == ["file"]
+
+
+def test_a_link_to_what_is_not_to_be_written_is_refused_and_stays(tmp_path: Path) -> None:
+    link, pipe = tmp_path / "link", tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with (tmp_path / "open").open("wb") as held:
+        for leads_to, said in (
+            (tmp_path / "new.metl", "name of a project"),
+            (tmp_path, "is a folder"),
+            (pipe, "no regular file"),
+            (Path("/dev/null"), "no regular file"),
+            (Path("/dev/no-such-device"), "belongs to the system"),
+            (Path(f"/proc/self/fd/{held.fileno()}"), "belongs to the system"),
+            (link, "cannot be written"),
+        ):
+            link.symlink_to(leads_to)
+            with pytest.raises(ProjectError, match=said):
+                write_whole(link, b"1")
+            assert link.readlink() == leads_to
+            link.unlink()
+    assert names(tmp_path) == ["open", "pipe"]

@@ -44,7 +44,7 @@ __all__ = [
 
 History: TypeAlias = Literal[0, 1, 2, 3, 6]
 """What becomes of earlier values: 0 the first stays, 1 the last is everywhere, 2 each has its version, 3 the one before
-stands beside, 6 as 2 with the current value beside."""
+stands beside, 6 as 2 with the last value beside."""
 
 OnMiss: TypeAlias = Literal["infer", "wait", "unknown"]
 On: TypeAlias = tuple[tuple[str, str], ...]

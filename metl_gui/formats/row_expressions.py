@@ -130,6 +130,9 @@ def _check(text: str, node: exp.Expr) -> None:
         raise _refused(text, f"{node.sql('duckdb').lower()} is no type that all targets have")
     if isinstance(node, exp.In) and (node.args.get("query") or node.args.get("unnest")):
         raise _refused(text, "a list of IN must be written out")
+    fill = node.args.get("fill_pattern")
+    if isinstance(node, exp.Pad) and isinstance(fill, exp.Literal) and not fill.name:
+        raise _refused(text, "lpad and rpad fill with one letter or more")
     if isinstance(node, exp.Dot) and not isinstance(node.expression, exp.Identifier):
         raise _refused(text, "what stands behind a dot must be a name")
 

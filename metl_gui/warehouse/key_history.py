@@ -8,6 +8,7 @@ from typing import Any
 from metl_gui.core.dimensional.loads.key_history import KeyHistory, KeyMessage, KeyVersion
 from metl_gui.warehouse.databases.target import WarehouseTarget
 from metl_gui.warehouse.plans.histories.history_tables import IDENTITY, RANK, history_table
+from metl_gui.warehouse.plans.histories.replay_plan import REPLAYS, is_void
 from metl_gui.warehouse.plans.shapes.table_shapes import DimensionShape, FactShape, TableShapes
 from metl_gui.warehouse.plans.statements import name
 
@@ -16,6 +17,9 @@ MOST = 500
 
 _LONGEST = 200
 _STATES = ("c", "r", "u")
+_SCHEMA = "_schema"
+"""The part of a key that is no attribute."""
+
 _BEFORE_ALL = 2
 """Years before this one stand for all the time before a first version."""
 
@@ -87,16 +91,18 @@ def _messages(
 ) -> Iterator[KeyMessage]:
     """Yield all messages of the source rows that ever carried the key, those without it too."""
     history = name(history_table(shape.entity))
-    carried = has_key([part.source for part in shape.key])
-    parts = (part.source for part in shape.key if part.source != "schema")
+    carried = has_key(["schema" if part.source == _SCHEMA else part.source for part in shape.key])
+    parts = (part.source for part in shape.key if part.source != _SCHEMA)
     columns = tuple(dict.fromkeys((*parts, *shape.uses)))
     values = "".join(f", {_as_text(column)}" for column in columns)
     since = f"{valid_at}, " if valid_at else ""
+    mapped_again = f" OR {is_void('h')}" if target.has_table(REPLAYS) else ""
     query = f"""SELECT schema, row_key, order_key, op, COALESCE({since}committed_at, seen_at), absent,
-            publication < MAX(publication) OVER (PARTITION BY {", ".join(map(name, IDENTITY))}) AS is_void{values}
-        FROM {history} WHERE (schema, row_key) IN (SELECT schema, row_key FROM {history} WHERE {carried})
+            publication < MAX(publication) OVER (PARTITION BY {", ".join(map(name, IDENTITY))}){mapped_again}
+              AS is_void{values}
+        FROM {history} AS h WHERE (schema, row_key) IN (SELECT schema, row_key FROM {history} WHERE {carried})
         ORDER BY schema, row_key, order_key, {RANK}, publication LIMIT {MOST + 1}"""
-    for schema, row, order_key, op, holds_from, absent, is_void, *found in target.rows(query, list(key)):
+    for schema, row, order_key, op, holds_from, absent, has_gone, *found in target.rows(query, list(key)):
         is_absent = set(absent or ())
         carries = zip(columns, found, strict=True) if op in _STATES else ()
         yield KeyMessage(
@@ -105,7 +111,7 @@ def _messages(
             order_key=order_key,
             op=op,
             holds_from=holds_from,
-            is_void=bool(is_void),
+            is_void=bool(has_gone),
             values=tuple((column, shown_value(value)) for column, value in carries if column not in is_absent),
         )
 

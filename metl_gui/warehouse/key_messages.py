@@ -19,7 +19,7 @@ from metl_gui.warehouse.plans.dimensions.member_plan import MemberTables, keys_o
 from metl_gui.warehouse.plans.histories.history_tables import history_table, sql_type
 from metl_gui.warehouse.plans.histories.replay_plan import REPLAYS, is_void
 from metl_gui.warehouse.plans.shapes.table_shapes import ComputedColumn, DimensionShape, FactShape, TableShapes
-from metl_gui.warehouse.plans.statements import name, names
+from metl_gui.warehouse.plans.statements import name, names, text
 
 MOST = 5_000
 """Messages of one key that are read at most: rows are made of them in seconds."""
@@ -55,7 +55,8 @@ class KeyMessages(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def columns(self) -> ColumnMaker:
         """Return what makes the columns of the table."""
-        return ColumnMaker(self.shape, self.types)
+        has_schema = bool(self.shape.key) and self.shape.key[0].source == "_schema"
+        return ColumnMaker(self.shape, self.types, str(self.key[0]) if has_schema else "")
 
 
 def read_key(
@@ -188,10 +189,12 @@ class ColumnMaker:
     Args:
         shape: the table.
         types: of the target, by column of the history.
+        schema: in the key, which references may look up; empty where it is not in there.
     """
 
-    def __init__(self, shape: DimensionShape | FactShape, types: Mapping[str, str]) -> None:
+    def __init__(self, shape: DimensionShape | FactShape, types: Mapping[str, str], schema: str = "") -> None:
         self._types = types
+        self._schema = f", {text(schema)} AS {name(keys_of(shape)[0])}" if schema else ""
         self._columns = {one.name: one.sql for one in declared_columns(shape)}
 
     def __call__(self, times: Sequence[Values]) -> Sequence[Values]:
@@ -201,9 +204,8 @@ class ColumnMaker:
         row = f"(?{', ?' * len(self._types)})"
         typed = "".join(f", CAST({name(column)} AS {type_}) AS {name(column)}" for column, type_ in self._types.items())
         made = ", ".join(f"{sql} AS {name(column)}" for column, sql in self._columns.items())
-        query = f"""SELECT {made} FROM (
-            SELECT "_place"{typed} FROM (VALUES {", ".join([row] * len(times))}) AS v({names(["_place", *self._types])})
-            ) AS s ORDER BY "_place\""""
+        rows = f"(VALUES {', '.join([row] * len(times))}) AS v({names(['_place', *self._types])})"
+        query = f"""SELECT {made} FROM (SELECT "_place"{self._schema}{typed} FROM {rows}) AS s ORDER BY "_place\""""
         values = [part for place, one in enumerate(times) for part in (place, *map(one.get, self._types))]
         with duckdb.connect() as connection:
             connection.execute("SET TimeZone = 'UTC'")

@@ -18,6 +18,7 @@ from metl_gui.core.dimensional.loads.staged_parts import StagedPart
 from metl_gui.core.dimensional.models.grants import granted_roles
 from metl_gui.core.dimensional.rows.epochs import head
 from metl_gui.core.dimensional.rows.replays import Coverage
+from metl_gui.warehouse.broken_tests import broken_before, remember_broken
 from metl_gui.warehouse.compaction import compacted_before
 from metl_gui.warehouse.coverage import cover
 from metl_gui.warehouse.databases.target import CommitUnknownError, WarehouseTarget
@@ -54,7 +55,7 @@ from metl_gui.warehouse.plans.histories.arrivals import (
     touch_linked,
     truncated_query,
 )
-from metl_gui.warehouse.plans.histories.compact_plan import TOO_LATE, late_plan
+from metl_gui.warehouse.plans.histories.compact_plan import TOO_LATE, folded_step, late_plan
 from metl_gui.warehouse.plans.histories.count_plan import ambiguous_query, keyless_query
 from metl_gui.warehouse.plans.histories.epoch_plan import epoch_statement, falls_plan
 from metl_gui.warehouse.plans.histories.history_tables import (
@@ -250,16 +251,15 @@ class Loader:
 
         Looked at are tables that the load changed, and what was broken before it: nothing else can be broken now.
         """
-        last = "SELECT report FROM metl_loads WHERE report IS NOT NULL ORDER BY loaded_at DESC LIMIT 1"
-        broken = {
-            test for (text,) in self.target.rows(last) for test in msgspec.json.decode(text, type=LoadReport).tests
-        }
+        broken = broken_before(self.target)
         changed = {table for table, one in self.report.tables.items() if one.inserted or one.updated or one.removed}
         for rule in declared_rules(self.shapes):
             test = f"{rule.table}: {rule.rule}"
             if test in broken or changed.intersection((rule.table, rule.other)):
                 rows = self.target.rows(rule.count)[0][0]
                 self.report.tests |= {test: rows} if rows else {}
+        if broken != set(self.report.tests):
+            remember_broken(self.target, self.report.tests)
 
     def rebuild(self) -> LoadReport:
         """Make all tables of the model anew from the histories; keys that were given stay."""
@@ -451,6 +451,8 @@ class Loader:
     def _take_up(self, entity: str) -> None:
         """Take what was set aside and fits now into the history, as if it had just come."""
         history, aside = self.shapes.histories[entity], name(set_aside_table(entity))
+        if self._compacted is not None:
+            self._steps([folded_step(entity)])
         # What came too late stays where it is.
         unfit = " OR ".join([f'"_column" = {text(TOO_LATE)}', *self._unfit(history).values()])
         fits = f"NOT COALESCE({unfit}, FALSE)"

@@ -19,6 +19,7 @@ from metl_gui.warehouse.attribute_changes import (
 from metl_gui.warehouse.databases.target import TargetError, WarehouseTarget
 from metl_gui.warehouse.plans.access_plan import declared
 from metl_gui.warehouse.plans.dimensions.dimension_tables import members_table, versions_table
+from metl_gui.warehouse.plans.facts.junk_plan import combinations_table
 from metl_gui.warehouse.plans.load_plan import create_own, create_tables, drop_tables
 from metl_gui.warehouse.plans.shapes.table_shapes import TableShapes
 from metl_gui.warehouse.plans.statements import Step, name
@@ -119,9 +120,13 @@ class TargetModel:
         known, model = self._known(is_rebuilt=True)
         follow_attributes(self.target, self.shapes.histories.values(), known)
         additions = self.target.additions(declared(model))
-        before = {one.table: list(self.target.columns(one.table)) for one in self.shapes.dimensions}
+        renamed = self._renamed()
+        before = {
+            one.table: list(self.target.columns(renamed.get(one.table, one.table))) for one in self.shapes.dimensions
+        }
         views = self.target.set_views_aside(declared(model))
         self.steps(drop_tables(model))
+        self._rename_keys(renamed)
         self._forget_other_keys(before)
         self.steps(create_tables(self.shapes))
         self._remember()
@@ -135,6 +140,30 @@ class TargetModel:
         self._check_owner(known)
         check_masks(self.target, self.shapes, known, is_rebuilt=is_rebuilt)
         return known, msgspec.json.decode(known["model"], type=Model)
+
+    def _renamed(self) -> dict[str, str]:
+        """Return what numbered tables were called that have other capitals now, by the name that they have.
+
+        A file takes both for one name, so that the keys that were given stand there already.
+        """
+        known = [table for (table,) in self.target.rows("SELECT dimension FROM metl_numbers")]
+        numbered = [one.table for one in self.shapes.dimensions]
+        numbered += [junk.table for fact in self.shapes.facts for junk in fact.junk]
+        before = {one.lower(): one for one in known}
+        return {one: before[one.lower()] for one in numbered if one not in known and one.lower() in before}
+
+    def _rename_keys(self, renamed: Mapping[str, str]) -> None:
+        """Let tables that have other capitals now go on with the keys and the numbers that they had.
+
+        Args:
+            renamed: see ``_renamed``.
+        """
+        for now, before in renamed.items():
+            for kept in (members_table, versions_table, combinations_table):
+                if self.target.has_table(kept(before)):
+                    moved = f"ALTER TABLE {name(kept(before))} RENAME TO {name(kept(now))}"
+                    self.steps([Step(f"Keep the keys of {now}", moved)])
+            self.target.run("UPDATE metl_numbers SET dimension = ? WHERE dimension = ?", [now, before])
 
     def _forget_other_keys(self, before: Mapping[str, Sequence[str]]) -> None:
         """Drop the keys of business keys that have other columns now; their numbers are not given again.

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from metl_gui.core.trees.nodes import Schema
+from metl_gui.core.trees.paths import join_list, split_list
 from metl_gui.core.trees.trees import ReadableTree
 
 SETTLED = "warehouse_settled"
@@ -25,8 +26,8 @@ def settled_lineages(tree: ReadableTree, entity: Schema) -> frozenset[int]:
 
 def settled_with(entity: Schema, paths: Iterable[str]) -> str:
     """Return the value of the setting after some more attributes are settled."""
-    return ",".join(sorted({*_paths(entity), *paths}))
+    return join_list(sorted({*_paths(entity), *paths}))
 
 
 def _paths(entity: Schema) -> list[str]:
-    return [path for path in entity.setting(SETTLED).split(",") if path]
+    return list(filter(None, split_list(entity.setting(SETTLED))))

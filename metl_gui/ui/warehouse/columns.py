@@ -33,7 +33,7 @@ HISTORIES: dict[History, str] = {
     1: "1 · last value everywhere",
     2: "2 · a version each",
     3: "3 · value before beside",
-    6: "6 · 2, and the current value",
+    6: "6 · 2, and the last value",
 }
 _PARTS = {
     ColumnPart.KEY: "key",

@@ -36,6 +36,21 @@ _ELEMENTS = """CREATE TEMP MACRO metl_elements(listed) AS
     THEN json_extract_string(listed, '$[*]') END"""
 """Takes a list of single values apart; of all else it makes null, as a text that is no JSON would end the load."""
 
+_DECIMALS = """CREATE TEMP MACRO metl_decimals(number) AS
+    metl_decimals_of(replace(lower(number), '_', ''))"""
+_DECIMALS_OF = """CREATE TEMP MACRO metl_decimals_of(number) AS
+    CASE WHEN contains(number, 'e') THEN metl_decimals_by(split_part(number, 'e', 1), split_part(number, 'e', 2))
+      ELSE length(rtrim(split_part(number, '.', 2), '0 ')) END"""
+_DECIMALS_BY = """CREATE TEMP MACRO metl_decimals_by(mantissa, exponent) AS
+    CASE WHEN regexp_matches(mantissa, '[1-9]') THEN greatest(0, length(rtrim(split_part(mantissa, '.', 2), '0'))
+      - CASE WHEN rtrim(split_part(mantissa, '.', 2), '0') = ''
+          THEN length(split_part(mantissa, '.', 1)) - length(rtrim(split_part(mantissa, '.', 1), '0')) ELSE 0 END
+      - try_cast(exponent AS BIGINT)) ELSE 0 END"""
+"""Counts the digits behind the point of a number written as text, without the zeros at its end."""
+
+_MACROS = (_ELEMENTS, _DECIMALS_BY, _DECIMALS_OF, _DECIMALS)
+"""Those first that others use."""
+
 
 class DuckDb:
     """A connection to the file of a warehouse.
@@ -79,7 +94,8 @@ class DuckDb:
 
     def _connected(self, wait: float = 0.0) -> duckdb.DuckDBPyConnection:
         connection = connected(self.path, is_read_only=self.is_read_only, wait=wait)
-        connection.execute(_ELEMENTS)
+        for macro in _MACROS:
+            connection.execute(macro)
         connection.execute("SET preserve_insertion_order = true")  # it is that of all connections to the file
         self._keeps_order = True
         if self.memory:

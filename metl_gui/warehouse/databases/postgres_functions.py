@@ -74,6 +74,7 @@ def functions(letters: str) -> tuple[Function, ...]:
             "metl_upper", "text", "text", "sql", f"SELECT upper(replace($1, 'ß', 'ẞ') COLLATE {letters}) {_BYTES}"
         ),
         Function("metl_lower", "text", "text", "sql", f"SELECT lower($1 COLLATE {letters}) {_BYTES}"),
+        Function("metl_decimals", "text", "integer", "sql", _DECIMALS),
         Function("metl_elements", "text", "text[]", "plpgsql", _ELEMENTS),
         Function("metl_date_trunc", "text, date", "timestamp", "sql", "SELECT date_trunc($1, $2::timestamp)"),
         Function("metl_date_trunc", "text, timestamp", "timestamp", "sql", "SELECT date_trunc($1, $2)"),
@@ -100,6 +101,7 @@ _DECIMAL = """SELECT CASE WHEN abs(n) < power(10::numeric, $2 - $3) THEN n END
     FROM (SELECT round(metl_number($1), $3) AS n) AS q"""
 _EXACT_DECIMAL = """SELECT CASE WHEN abs(round($1::numeric, $3)) < power(10::numeric, $2 - $3)
     THEN round($1::numeric, $3) END"""
+_DECIMALS = "SELECT length(rtrim(split_part(metl_number($1)::text, '.', 2), '0'))"
 _BOOLEAN = """SELECT CASE WHEN lower($1) IN ('true', 't', 'yes', 'y', '1') THEN true
     WHEN lower($1) IN ('false', 'f', 'no', 'n', '0') THEN false END"""
 _FLOAT_TEXT = """SELECT CASE WHEN $1 LIKE '%e+15' THEN $1::numeric::text || '.0'

@@ -5,7 +5,9 @@ Cost: each reads its table once; that values are unique or stand elsewhere, a jo
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from decimal import Decimal, localcontext
 from typing import NamedTuple
 
 import msgspec
@@ -80,12 +82,16 @@ def _test(shapes: TableShapes, table: str, column: Column, test: ColumnTest) -> 
             whole = f"SELECT * FROM {t} AND {current} AND {c} IN ({twice})"
             return Rule(table, f"{column.name} is unique", twice, whole=whole)
         case Accepted(values=values):
-            listed = ", ".join(text(value) for value in values)
-            others = f"SELECT * FROM {t} AND CAST({c} AS VARCHAR) NOT IN ({listed})"
+            type_ = _type(shapes, table, column.name)
+            is_number = _kind(type_) == "number"
+            here = c if is_number else f"CAST({c} AS VARCHAR)"
+            held = [number for value in values if (number := _number(value, type_))] if is_number else map(text, values)
+            among = " OR ".join(f"{here} = {value}" for value in held)
+            others = f"SELECT * FROM {t} AND {c} IS NOT NULL AND NOT ({among or 'FALSE'})"
             return Rule(table, f"{column.name} is one of {', '.join(values)}", others)
         case Related(table=other, column=far):
             here, there = c, f"o.{name(far)}"
-            if len({_kind(shapes, table, column.name), _kind(shapes, other, far)} - {""}) > 1:
+            if len({_kind(_type(shapes, *one)) for one in ((table, column.name), (other, far))} - {""}) > 1:
                 here, there = f"CAST({here} AS VARCHAR)", f"CAST({there} AS VARCHAR)"
             known = f"SELECT {there} FROM {_tested(shapes, other).rows} AS o WHERE o.{name(far)} IS NOT NULL"
             missing = f"SELECT * FROM {t} AND {c} IS NOT NULL AND {here} NOT IN ({known})"
@@ -94,21 +100,48 @@ def _test(shapes: TableShapes, table: str, column: Column, test: ColumnTest) -> 
             return Rule(table, "a test that is not known", "SELECT 1", whole=f"SELECT * FROM {t}")
 
 
-def _kind(shapes: TableShapes, table: str, column: str) -> str:
-    """Return the kind of a column's type: values of one kind are compared as they are, others as texts."""
+def _type(shapes: TableShapes, table: str, column: str) -> str:
+    """Return the type of a column in the target; empty for one that is not known."""
     types: dict[str, str] = {}
     for dimension in shapes.dimensions:
         types |= columns_of(dimension) if dimension.table == table else ()
     for fact in shapes.facts:
         types |= _of_fact(fact) if fact.table == table else ()
-    type_ = types.get(column, "").partition("(")[0]
-    return next((kind for kind, members in _KINDS.items() if type_ in members), type_)
+    return types.get(column, "")
+
+
+def _kind(type_: str) -> str:
+    """Return the kind of a type: values of one kind are compared as they are, others as texts."""
+    plain = type_.partition("(")[0]
+    return next((kind for kind, members in _KINDS.items() if plain in members), plain)
+
+
+def _number(value: str, type_: str) -> str:
+    """Return a value as a number of a type; empty for one that no column of the type holds."""
+    try:
+        if type_ == "DOUBLE":
+            return f"CAST({text(repr(float(value)))} AS DOUBLE)"
+        given = re.match(r"DECIMAL\((\d+), *(\d+)\)", type_)
+        digits, scale = map(int, given.groups()) if given else (_INTEGER_DIGITS, 0)
+        number = Decimal(value)
+        with localcontext(prec=_PRECISION):
+            scaled = number.scaleb(scale)
+            is_held = abs(scaled) < Decimal(10) ** digits and scaled == scaled.to_integral_value()
+        return f"CAST({text(f'{number:f}')} AS {type_})" if is_held else ""
+    except (ArithmeticError, ValueError):
+        return ""
 
 
 def _of_fact(shape: FactShape) -> list[tuple[str, str]]:
     of_key, declared = ([(one.name, one.type) for one in some] for some in (shape.key, shape.columns))
     return [*of_key, *declared, ("event_time", "TIMESTAMPTZ")]
 
+
+_INTEGER_DIGITS = 18
+"""Of whole numbers that have no declared type, such as keys: as many as fit into 64 bits whatever they are."""
+
+_PRECISION = 100
+"""Digits with which a value is looked at; no column has as many."""
 
 _KINDS = {"number": ("DECIMAL", "DOUBLE", "BIGINT", "INTEGER"), "time": ("DATE", "TIMESTAMP", "TIMESTAMPTZ")}
 

@@ -178,6 +178,11 @@ def _first(node: exp.Expr) -> exp.Expr:
     return exp.Bracket(this=exp.Paren(this=listed), expressions=[exp.Literal.number(1)], offset=1)
 
 
+def _tried(node: exp.Expr) -> exp.Expr:
+    """Compute what PostgreSQL cannot try: functions that catch errors would take many times as long."""
+    return exp.Paren(this=node.this)
+
+
 def _contains(node: exp.Expr) -> exp.Expr:
     return exp.Paren(this=exp.EQ(this=node.expression, expression=exp.Any(this=exp.Paren(this=node.this))))
 
@@ -237,6 +242,7 @@ _CHANGES: dict[type[exp.Expr], Callable[[exp.Expr], exp.Expr]] = {
     exp.AlterColumn: _becomes_text,
     exp.TryCast: _try_cast,
     exp.Cast: _cast,
+    exp.Try: _tried,
     exp.ArrayContains: _contains,
     exp.Anonymous: _named,
     exp.Filter: _first,

@@ -46,9 +46,9 @@ def _time(text: str) -> datetime:
     example = "Give a day or a time, such as 2025-01-01 or 2025-01-01T12:00:00+01:00."
     try:
         found = datetime.fromisoformat(text.strip())
-    except ValueError as error:
+        time = (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError) as error:  # or it lies in no year that there is, once it is in UTC
         raise RunError("The time cannot be read.", f"{text} is none.", example) from error
-    time = (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
     if time > datetime.now(UTC):
         raise RunError("The time has not come yet.", "All that arrives until then would be set aside.", example)
     return time

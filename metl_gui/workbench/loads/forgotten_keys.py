@@ -104,6 +104,8 @@ def _canonical(key: str) -> str:
         found = row_key(key.strip().encode())
     except ValueError as error:
         raise RunError("The key cannot be read.", "It is no JSON.", _EXAMPLE) from error
+    except RecursionError as error:
+        raise RunError("The key cannot be read.", "It is nested too deeply.", _EXAMPLE) from error
     if found is None or not found.startswith("{"):
         raise RunError("The key cannot be read.", "It is no object.", _EXAMPLE)
     return found

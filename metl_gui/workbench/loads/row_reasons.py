@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -32,6 +33,7 @@ from metl_gui.workbench.loads.warehouse_loads import target_tables
 from metl_gui.workbench.session import Workbench
 
 _EXAMPLE = 'Give the parts of the key by name: {"customer_id": 7}.'
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class SourceCell(Value):
@@ -221,9 +223,15 @@ def _parts(shape: MemberShape, key: str) -> tuple[str, ...]:
         given = json.loads(key, parse_float=str, parse_int=str)
     except ValueError as error:
         raise RunError("The key cannot be read: it is no JSON.", hint=_EXAMPLE) from error
+    except RecursionError as error:
+        raise RunError("The key cannot be read: it is nested too deeply.", hint=_EXAMPLE) from error
     if not isinstance(given, dict) or sorted(given) != sorted(names):
         raise RunError(f"The key of {shape.table} has the parts {', '.join(names)}.", hint=_EXAMPLE)
-    return tuple(str(given[one]) for one in names)
+    parts = tuple(str(given[one]) for one in names)
+    if any(_SURROGATE.search(part) for part in parts):
+        text = "A part of it has half of a pair of surrogates, which is no character."
+        raise RunError("The key cannot be read.", text, _EXAMPLE)
+    return parts
 
 
 def _moment(text: str) -> datetime:

@@ -11,6 +11,7 @@ masked attributes.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -31,6 +32,8 @@ _HINT = "Give duckdb:FILE.duckdb, postgresql://user@host:port/database?schema=NA
 _SCHEMA_BYTES = 63
 _SWAP = "?swap"
 _IN_MEMORY = ":memory:"
+_SAID = re.compile(r"\?(?:\w+&)*(\w+)=[^/\\]*\Z")
+"""What an address says behind a file, by name."""
 
 OPEN_WAIT = 10.0
 """Seconds for which a load waits for another process that has a file open."""
@@ -164,17 +167,32 @@ def find_target(text: str, model: str) -> TargetAddress:
     kind, _, path = address.partition(":")
     if kind == "duckdb" and path:
         is_swapped = text.strip().endswith(_SWAP) or path.endswith(_SWAP)
-        file = Path(path.removesuffix(_SWAP)).expanduser()
-        if str(file).startswith(_IN_MEMORY):
-            raise RunError(
-                "A warehouse in memory would be gone at the end of its load.", hint="Give duckdb:FILE.duckdb."
-            )
-        return TargetAddress(file, is_swapped=is_swapped, masked=masked)
+        return TargetAddress(_file(path.removesuffix(_SWAP)), is_swapped=is_swapped, masked=masked)
     if not address.startswith(SIGN) and not is_database(address):
         # Not quoted: a person may have written a password into it.
         raise RunError("This is no target of a warehouse.", hint=_HINT)
     place, _, more = address.partition("?")
     return TargetAddress(Path(), find_database(place), _schema(more) or model, masked=masked)
+
+
+def _file(path: str) -> Path:
+    """Return the file that an address names.
+
+    Raises:
+        RunError: it would be in memory, or says more than files have, or begins with a home that nobody has.
+    """
+    if str(Path(path)).startswith(_IN_MEMORY):
+        raise RunError("A warehouse in memory would be gone at the end of its load.", hint="Give duckdb:FILE.duckdb.")
+    more = _SAID.search(path)
+    if more is not None:
+        text = f"It says {more[1]}=, which files of DuckDB do not have."
+        hint = "Only ?swap may stand there, and masked=omit, masked=hash or masked=plain last."
+        raise RunError("The end of the target cannot be read.", text, hint)
+    try:
+        return Path(path).expanduser()
+    except RuntimeError as error:
+        text = f"{path} begins with the home folder of a user whom this machine does not know."
+        raise RunError("The file of the target cannot be found.", text, "Name it by its whole path.") from error
 
 
 def _without_masked(address: str) -> tuple[str, Masking | Literal[""]]:

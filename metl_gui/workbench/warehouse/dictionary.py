@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from metl_gui.core.dimensional.models.entity_facts import EntityFacts
+from metl_gui.core.dimensional.models.key_parts import key_parts
 from metl_gui.core.dimensional.rows.junk import junk_of, junk_tables
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.paths import split
@@ -40,7 +41,7 @@ HISTORIES = {
     1: "the last value, in every version",
     2: "a version for each value",
     3: "the last value, and the one before beside it",
-    6: "a version for each value, and the current one beside it",
+    6: "a version for each value, and the last one beside it",
 }
 """By type of history, what becomes of values."""
 
@@ -197,14 +198,15 @@ class _Maker:
         yield _own(f"{one.name}_key", "integer", "key of the version")
         yield _own(f"{one.name}_durable_key", "integer", "key of the member, the same in all its versions")
         listed = one.columns if one.columns != "all" else ()
-        yield from self.keys(one, one.business_key, {c.path: c.name for c in listed if not c.type})
+        yield from self.keys(one, one.business_key)
         paths = set(self.paths(one, one.business_key))
         if one.columns == "all":
             history = self.facts.history(one.entity)
             found = history.columns if history is not None else ()
             listed = tuple(Column(name=each.name, path=each.path) for each in found if each.path not in paths)
+        taken = {part.name for part in key_parts(one, self.facts.history(one.entity))}
         for column in listed:
-            if column.path not in paths or column.type:
+            if column.name not in taken:
                 yield from self.with_history(one.entity, column)
         for reference in one.references:
             yield from self.keys_of_reference(reference, "durable")
@@ -245,7 +247,7 @@ class _Maker:
             yield _own("schema", "text", "the schema that sent the row")
             yield _own("row_key", "text", "key of the row in its source")
         else:
-            yield from self.keys(one, one.grain, {})
+            yield from self.keys(one, one.grain)
 
     def of_junk(self, one: Junk) -> Iterator[DictionaryColumn]:
         yield _own(f"{one.name}_key", "integer", "key of the combination")
@@ -291,12 +293,12 @@ class _Maker:
         known = {each.name: each for each in columns}
         yield from (known[name] for name in one.columns if name in known)
 
-    def keys(self, one: Dimension | Fact, declared: Sequence[str], names: dict[str, str]) -> Iterator[DictionaryColumn]:
+    def keys(self, one: Dimension | Fact, declared: Sequence[str]) -> Iterator[DictionaryColumn]:
         if one.key_includes_schema:
             yield _own("schema", "text", "the schema that sent the row")
-        for path in self.paths(one, declared):
-            name = names.get(path, split(path)[-1])
-            yield replace(self.column(one.entity, Column(name=name, path=path)), is_key=True)
+        parts = key_parts(one, self.facts.history(one.entity))
+        for path, part in zip(self.paths(one, declared), parts, strict=True):
+            yield replace(self.column(one.entity, Column(name=part.name, path=path)), is_key=True)
 
     def paths(self, one: Dimension | Fact, declared: Sequence[str]) -> tuple[str, ...]:
         """Return the attributes of a key in the newest version, as declared or of the entity."""
@@ -317,7 +319,7 @@ class _Maker:
         if one.history == 3:
             yield _own(f"{one.name}_previous", found.type, f"{one.name} before it last changed")
         if one.history == 6:
-            yield _own(f"{one.name}_current", found.type, f"{one.name} of the current version")
+            yield _own(f"{one.name}_current", found.type, f"the last {one.name} that came")
 
     def column(self, entity: str, one: Column, history: str = "") -> DictionaryColumn:
         paths = (one.path,) if one.path else _named(one.expression)

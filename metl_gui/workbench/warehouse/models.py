@@ -25,6 +25,7 @@ from metl_gui.registry.documents import decode, read_bytes
 from metl_gui.workbench.atomic_files import write_whole
 from metl_gui.workbench.json_results import JsonResult
 from metl_gui.workbench.session import EditOrigin, Workbench
+from metl_gui.workbench.warehouse.expression_checks import expression_problems
 from metl_gui.workbench.warehouse.table_rows import (
     ColumnPart,
     free_attributes,
@@ -321,7 +322,10 @@ def check_models(document: Document, name: str = "", *, production: bool = False
 
 
 def _problems(document: Document, model: Model, *, production: bool = False) -> tuple[Problem, ...]:
-    return check_model(document, model, named_attributes, production=production)
+    found = check_model(document, model, named_attributes, production=production)
+    if any(problem.severity is Severity.ERROR for problem in found):
+        return found
+    return (*expression_problems(document, model), *found)
 
 
 def _done(workbench: Workbench, edit: Edit, model: Model, door: EditOrigin, dry_run: bool) -> ModelEdit:

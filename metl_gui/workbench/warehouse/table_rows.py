@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from metl_gui.core.dimensional.histories import EntityHistory, entity_histories
 from metl_gui.core.dimensional.models.attribute_uses import new_attributes
 from metl_gui.core.dimensional.models.entity_facts import EntityFacts
+from metl_gui.core.dimensional.models.proposals import free_of_underscores
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.search.problems import Problem
 from metl_gui.core.trees.paths import split
@@ -169,7 +170,7 @@ def with_column(document: Document, table: Table, path: str) -> Table:
         return table
     history = entity_of(document, table.entity).at_path(path)
     taken = {row.name for row in _rows(table, EntityHistory(table.entity))}
-    last = split(path)[-1]
+    last = free_of_underscores(split(path)[-1])
     name = history.name if last in taken and history is not None else last
     if isinstance(table, Dimension):
         columns = table.columns if table.columns != "all" else ()

@@ -94,6 +94,7 @@ def test_a_key_is_forgotten_however_it_is_written_and_what_is_left_is_told(
     [
         ("customer", "{", "cannot be read"),
         ("customer", "5", "cannot be read"),
+        pytest.param("customer", f'{{"customer_id":{"[" * 9_000}1{"]" * 9_000}}}', "nested too deeply", id="deep"),
         ("customer", '{"customer_id":7}', "not known"),
         ("custmer", KEY, "custmer"),
     ],
@@ -136,10 +137,25 @@ def test_a_log_that_went_back_goes_on_once_its_epoch_is_begun(metl: Metl, custom
 
 def test_a_target_is_compacted_up_to_a_time_that_has_come(metl: Metl, customers: Customers) -> None:
     words = ("warehouse", "compact", customers.project, "--target", customers.target, "--before")
-    for wrong in ("yesterday", "9999-01-01"):
-        assert metl(*words, wrong)[0] == 1
+    for wrong in ("yesterday", "9999-01-01", "0001-01-01T00:00:00+14:00"):
+        code, document, told = metl(*words, wrong)
+        assert (code, "The time " in f"{document}{told}") == (1, True)
     code, document, _ = metl(*words, "2020-01-01T01:00:00+01:00")
     assert (code, document["purged"]) == (0, 0)
     customers.load(7, 12, 3)
     assert customers.ids() == [5, 6]
     assert metl(*words, "2019-12-31")[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("key", "said"),
+    [
+        pytest.param(f'{{"customer_id":{"[" * 9_000}1{"]" * 9_000}}}', "nested too deeply", id="deep"),
+        (r'{"customer_id":"\ud800"}', "half of a pair of surrogates"),
+    ],
+)
+def test_a_key_that_no_row_can_have_is_refused_as_one(key: str, said: str, metl: Metl, customers: Customers) -> None:
+    words = ("warehouse", "why", customers.project, "customer", "--target", customers.target, "--key", key)
+    code, document, told = metl(*words)
+    assert (code, said in f"{document}{told}") == (1, True)
+    assert "load was kept" not in f"{document}{told}"

@@ -94,6 +94,7 @@ def test_every_listed_function_can_be_called(name: str) -> None:
         ("$1", "not what all targets have"),
         ("cast(a as blob)", "no type that all targets have"),
         ("a::varchar[]", "no type that all targets have"),
+        ("lpad(a, 5, '')", "fill with one letter or more"),
         ("a +", "not one SQL expression"),
         ("'a", "Error tokenizing"),
         ("a" * 4_001, "more than 4,000 letters"),

@@ -400,6 +400,12 @@ def test_a_message_whose_list_does_not_fit_is_set_aside_and_goes_in_where_it_fit
     assert films.target.rows("SELECT COUNT(*) FROM film WHERE film_key > 0") == [(4,)]
 
 
+def test_an_element_that_is_near_a_key_is_none(new_target: NewTarget, tmp_path: Path) -> None:
+    films = Films(new_target, tmp_path, cast(weight=""))
+    assert films.load(film(1, 1, cast=[4.0]), film(2, 1, cast=[4, 4.5])).set_aside == 1
+    assert films.target.rows("SELECT id FROM person WHERE person_key > 0") == [(4,)]
+
+
 def test_numbers_in_a_list_are_written_alike_everywhere(new_target: NewTarget, tmp_path: Path) -> None:
     one = tags(weight="")
     films = Films(new_target, tmp_path, one)

@@ -17,7 +17,7 @@ from metl_gui.core.dimensional.loads.load_report import LoadReport
 from metl_gui.core.dimensional.rows.compaction import compacted, is_too_late
 from metl_gui.core.dimensional.rows.messages import Message, held
 from metl_gui.core.dimensional.rows.row_states import row_states
-from metl_gui.core.warehouse_model import Dimension, Fact
+from metl_gui.core.warehouse_model import Column, Dimension, Fact
 from metl_gui.warehouse.audit import audit
 from metl_gui.warehouse.databases.postgres_target import PostgreSql
 from metl_gui.warehouse.databases.target import TargetError, WarehouseTarget
@@ -244,3 +244,33 @@ def test_a_fact_happens_when_its_first_message_was_committed_still(tmp_path: Pat
     assert TargetInputs(target, tables, OWNER).compact(at(60)).purged == 1
     assert target.rows("SELECT event_time, fee FROM visit") == [(at(2), 30)]
     assert audit(target, tables, OWNER) == ()
+
+
+def test_what_was_set_aside_before_a_compaction_stays_aside_though_it_would_fit_now(
+    tmp_path: Path, new_target: NewTarget
+) -> None:
+    target = new_target(tmp_path)
+    narrow, wide = (
+        model_of(
+            person_dimension(
+                columns=(
+                    Column(name="city", path="city", type=type_, history=2),
+                    Column(name="mood", path="mood", history=2),
+                )
+            )
+        )[1]
+        for type_ in ("text(5)", "text(50)")
+    )
+    persons = [person(1, "c", city="Kiel", mood="x"), person(2, city="Hannover"), person(3, city="Ulm")]
+    TargetInputs(target, narrow, OWNER).load([part(tmp_path, "person", persons)], "first")
+    assert TargetInputs(target, narrow, OWNER).compact(at(9)).purged == 1
+    late = [part(tmp_path, "person", [person(20, city="Greifswald")])]
+    assert TargetInputs(target, narrow, OWNER).load(late, "late").set_aside == 1
+    TargetInputs(target, wide, OWNER).load([], "wide")
+    moods = "SELECT city, mood FROM person WHERE person_key > 0 ORDER BY first_known"
+    assert target.rows(moods) == [("Ulm", "x"), ("Greifswald", "x")]
+    aside = 'SELECT city, "_column" FROM metl_set_aside_person'
+    assert target.rows(aside) == [("Hannover", "too_late")]
+    assert audit(target, wide, OWNER) == ()
+    TargetInputs(target, wide, OWNER).rebuild()
+    assert (target.rows(moods)[0], target.rows(aside)) == (("Ulm", "x"), [("Hannover", "too_late")])

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+from msgspec.structs import replace
+
 from metl_gui.core.dimensional.loads.load_report import LoadReport
 from metl_gui.core.dimensional.rows.messages import Message
 from metl_gui.core.warehouse_model import Accepted, Column, Model, NotNull, Related, Unique
@@ -76,6 +79,37 @@ def test_what_is_broken_is_told_by_loads_that_do_not_touch_it_too(new_target: Ne
     assert loads.load(person(1, 1, city="Rom")).tests == told
     assert loads.load(visit(4), entity="visit").tests == {**told, "visit: fee stands in person.id": 1}
     assert Loader(loads.target, TABLES, OWNER).rebuild().tests == {**told, "visit: fee stands in person.id": 1}
+
+
+def test_what_a_rebuild_finds_broken_is_told_by_the_loads_behind_it(new_target: NewTarget, tmp_path: Path) -> None:
+    loads, told = Loads(new_target(tmp_path), tmp_path), {"person: city is one of Kiel, Bonn": 1}
+    untested = person_dimension(columns=(replace(CITY, tests=()), replace(NICK, tests=())))
+    before = shapes(Model(name="world", tables=(untested, visit_fact())), [PERSON, VISIT], parse)
+    load_parts(loads.target, before, [part(tmp_path, "person", [person(1, 1, city="Rom")])], "before", OWNER)
+    assert Loader(loads.target, TABLES, OWNER).rebuild().tests == told
+    assert loads.load(visit(1), entity="visit").tests == {**told, "visit: fee stands in person.id": 1}
+    mended = Message("a", '{"id":1}', "0001", "u", {"id": 1, "city": "Kiel"}, 1, committed_at=at(1), seen_at=at(1))
+    assert loads.load(mended).tests == {"visit: fee stands in person.id": 1}
+    assert Loader(loads.target, before, OWNER).rebuild().tests == {}
+
+
+@pytest.mark.parametrize(
+    ("type_", "values", "broken"),
+    [
+        ("decimal(12,2)", ("1", "2.50"), 2),
+        ("float", ("1", "2.50", "nan"), 2),
+        ("integer", ("1", "1.5", "many"), 2),
+        ("decimal(12,2)", ("many", "1.005", "1e999999999", "inf"), 3),
+    ],
+)
+def test_numbers_are_accepted_however_they_are_written(
+    new_target: NewTarget, tmp_path: Path, type_: str, values: tuple[str, ...], broken: int
+) -> None:
+    nick = Column(name="nick", path="nick", type=type_, tests=(Accepted(values=values),))
+    tables = shapes(Model(name="world", tables=(person_dimension(columns=(nick,)),)), [PERSON], parse)
+    persons = [person(key, 1, nick=text) for key, text in enumerate(("1.00", "2", "7", None), 1)]
+    report = load_parts(new_target(tmp_path), tables, [part(tmp_path, "person", persons)], "a load", OWNER)
+    assert report.tests == {f"person: nick is one of {', '.join(values)}": broken}
 
 
 def test_tables_in_which_nothing_can_be_broken_are_not_read(new_target: NewTarget, tmp_path: Path) -> None:

@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from metl_gui.core.dimensional.loads.key_history import KeyHistory
-from metl_gui.core.dimensional.rows.messages import Message
+from metl_gui.core.dimensional.rows.messages import Message, Position
+from metl_gui.core.dimensional.rows.replays import Coverage, CoveredRange
 from metl_gui.warehouse import key_history as module
 from metl_gui.warehouse.databases.target import WarehouseTarget
 from metl_gui.warehouse.key_history import key_history, keys_of
@@ -89,3 +91,33 @@ def test_a_key_with_very_many_messages_is_cut_and_says_so(
     monkeypatch.setattr(module, "MOST", 2)
     found = key_history(target, SHAPES, "person", ("1",))
     assert (len(found.messages), len(found.versions), found.is_cut) == (2, 2, True)
+
+
+def test_what_a_replay_did_not_bring_again_is_void(new_target: NewTarget, tmp_path: Path) -> None:
+    target, owner = new_target(tmp_path), Owner(project="p", mode="test")
+    first, second = (replace(one, position=Position("log", 0, at_)) for at_, one in enumerate((KIEL, BONN)))
+    load(target, tmp_path, [first, second])
+    again = [part(tmp_path, "person", [replace(first, publication=2)])]
+    covered = Coverage(2, (CoveredRange("log", 0, 0, 9),))
+    load_parts(target, SHAPES, again, "again", owner, coverage=covered)
+    found = key_history(target, SHAPES, "person", ("1",))
+    told = [(dict(one.values)["city"], one.is_void) for one in found.messages]
+    assert told == [("Kiel", True), ("Kiel", False), ("Bonn", True)]
+    assert [dict(one.values)["city"] for one in found.versions] == ["Kiel"]
+
+
+def test_a_key_that_takes_in_the_schema_has_the_messages_of_that_schema_alone(
+    new_target: NewTarget, tmp_path: Path
+) -> None:
+    _, tables = model_of(person_dimension(key_includes_schema=True))
+    target, owner = new_target(tmp_path), Owner(project="p", mode="test")
+    both = [KIEL, replace(BONN, schema="b")]
+    load_parts(target, tables, [part(tmp_path, "person", both)], "load", owner)
+    keys = keys_of(target, tables.dimension("person"))
+    assert keys == (("a", "1"), ("b", "1"))
+    found = [key_history(target, tables, "person", key) for key in keys]
+    assert [[(one.schema, dict(one.values)["city"]) for one in each.messages] for each in found] == [
+        [("a", "Kiel")],
+        [("b", "Bonn")],
+    ]
+    assert [len(each.versions) for each in found] == [1, 1]

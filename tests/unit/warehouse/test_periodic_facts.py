@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime, time, timedelta
+from datetime import UTC, datetime, time, timedelta
 from pathlib import Path
 from random import Random
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
@@ -28,6 +29,7 @@ from tests.unit.warehouse.orders import (
     ON_DUCKDB,
     ON_POSTGRESQL,
     OWNER,
+    TIMES,
     check_orders,
     load_orders,
     order,
@@ -151,6 +153,21 @@ def test_a_column_that_is_not_of_the_fact_itself_is_refused() -> None:
         tables_of(order_fact(), Periodic(name="d", of="day", every="day"))
 
 
+def test_periods_end_at_midnight_where_the_first_of_them_begins_without_one(
+    new_target: NewTarget, tmp_path: Path
+) -> None:
+    santiago = ZoneInfo("America/Santiago")
+    days = Periodic(name="order_day", of="order", every="day", time_zone=santiago.key, columns=())
+    target, tables = new_target(tmp_path), tables_of(order_fact(), days)
+    first = (datetime(2025, 9, 7, 12, tzinfo=UTC) - at(0)) / timedelta(hours=1)  # clocks went from 0:00 to 1:00
+    load_orders(target, tmp_path, tables, [[order(1, committed=first, fee=5), order(2, committed=first + 60, fee=6)]])
+    ends = target.rows("SELECT date_key, period_end FROM order_day ORDER BY 1")
+    assert [(int(day), end.astimezone(santiago)) for day, end in ends] == [
+        (20250907, datetime(2025, 9, 8, tzinfo=santiago)),
+        (20250908, datetime(2025, 9, 9, tzinfo=santiago)),
+    ]
+
+
 def person(place: int, since: datetime, committed: float, city: str) -> Message:
     values, time = {"id": 1, "city": city, "since": since}, at(committed)
     return Message("a", '{"id":1}', f"{place:04}", "u", values, committed_at=time, seen_at=time)
@@ -176,3 +193,31 @@ def test_no_period_is_there_before_the_first_commit_however_early_a_state_is_dec
     assert audit(target, tables, OWNER) == ()
     Loader(target, tables, OWNER).rebuild()
     assert load(3) == [(20260101, "Kiel"), (20260102, "Kiel"), (20260103, "Bonn")]
+
+
+def test_a_clock_that_went_wrong_ends_no_periods_that_have_not_come(new_target: NewTarget, tmp_path: Path) -> None:
+    months = Periodic(name="person_month", of="person", every="month", columns=("city",))
+    dimension = person_dimension(columns=(Column(name="city", path="city", history=2),))
+    tables = shapes(Model(name="world", tables=(dimension, months)), [PERSON], parse)
+    target, far = new_target(tmp_path), datetime(9999, 12, 30, tzinfo=UTC)
+    wrong = Message("a", '{"id":2}', "0002", "c", {"id": 2}, committed_at=far, seen_at=far)
+    for number, one in enumerate((person(1, at(1), 1, "Kiel"), wrong, person(3, at(50), 50, "Bonn"))):
+        load_parts(target, tables, [part(tmp_path, "person", [one])], f"load {number}", OWNER)
+    latest = datetime.now(UTC) + timedelta(hours=24)
+    assert target.rows("SELECT latest FROM metl_watermarks")[0][0] <= latest
+    assert target.rows("SELECT MAX(period_end) FROM person_month")[0][0] <= latest
+    assert audit(target, tables, OWNER) == ()
+
+
+def test_days_have_the_milestones_that_were_reached_by_their_ends(new_target: NewTarget, tmp_path: Path) -> None:
+    days = Periodic(name="order_day", of="order", every="day", columns=("sent_at", "paid_at"))
+    tables, target = tables_of(order_fact(event_times=TIMES), days), new_target(tmp_path)
+    messages = [
+        order(1, "c", sent=None, paid=None, committed=1),
+        order(2, sent=at(25), paid=None, committed=26),
+        order(3, sent=at(25), paid=at(49), committed=80),
+    ]
+    load_orders(target, tmp_path, tables, [[messages[2]], messages[:2]])
+    found = plain(target.rows("SELECT date_key, sent_at, paid_at FROM order_day"))
+    assert found == [(20260101, None, None), (20260102, at(25), None), (20260103, at(25), None)]
+    assert audit(target, tables, OWNER) == ()

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from metl_gui.core.dimensional.rows.messages import Message, Position
-from metl_gui.core.warehouse_model import Bridge, Column, Dimension, Model, Periodic, Reference
+from metl_gui.core.warehouse_model import Bridge, Column, Dimension, Junk, Model, Periodic, Reference
 from metl_gui.warehouse.audit import audit
 from metl_gui.warehouse.databases.target import WarehouseTarget
 from metl_gui.warehouse.loader import Loader
@@ -16,7 +16,7 @@ from metl_gui.warehouse.plans.shapes.shape_maker import shapes
 from metl_gui.warehouse.plans.shapes.table_shapes import TableShapes
 from metl_gui.warehouse.target_model import Owner
 from tests.unit.warehouse.conftest import NewTarget
-from tests.unit.warehouse.worlds import PERSON, VISIT, at, parse, part, person_dimension
+from tests.unit.warehouse.worlds import PERSON, VISIT, at, parse, part, person_dimension, visit_fact
 
 OWNER = Owner(project="world", mode="test")
 DAYS = Periodic(name="person_day", of="person", every="day", time_zone="UTC", columns=("city",))
@@ -142,3 +142,40 @@ def test_what_a_target_does_with_masked_values_is_written_once(tmp_path: Path, n
     target = loaded(new_target(tmp_path), tmp_path, "text(30)", MESSAGES)
     Loader(target, tables("text(30)"), OWNER).rebuild()
     assert target.rows("SELECT COUNT(*) FROM metl_target WHERE name = 'masked'") == [(1,)]
+
+
+def named(table: str, junk: str) -> TableShapes:
+    """Return the tables of persons under a name, and of visits with a junk dimension under another."""
+    persons = person_dimension(name=table, columns=(Column(name="city", path="city", history=2),))
+    reference = Reference(dimension=table, role="guest", on=(("who", "id"),))
+    visits = visit_fact(references=(reference,), degenerate=(Column(name="no2", path="no"),))
+    flags = Junk(name=junk, of="visit", columns=("no2",))
+    return shapes(Model(name="world", tables=(persons, visits, flags)), [PERSON, VISIT], parse)
+
+
+def visit(number: int) -> Message:
+    values = {"no": number, "who": number, "at": at(100), "fee": 1}
+    return Message("v", f'{{"no":{number}}}', f"{number:04}", "c", values, committed_at=at(100), seen_at=at(100))
+
+
+def test_a_table_that_is_renamed_in_its_capitals_alone_goes_on_with_its_keys(
+    tmp_path: Path, new_target: NewTarget
+) -> None:
+    target, keys = (
+        new_target(tmp_path),
+        'SELECT id, "{0}_key", "{0}_durable_key" FROM "{0}" WHERE "{0}_key" > 0 ORDER BY 2',
+    )
+    before, after = named("person", "flags"), named("Person", "Flags")
+    parts = [part(tmp_path, "person", MESSAGES[:2]), part(tmp_path, "visit", [visit(1)])]
+    Loader(target, before, OWNER).load(parts, "a load")
+    had, junk = target.rows(keys.format("person")), target.rows("SELECT flags_key FROM flags")
+    Loader(target, after, OWNER).rebuild()
+    assert target.rows(keys.format("Person")) == had
+    assert target.rows('SELECT "Flags_key" FROM "Flags"') == junk
+    assert sorted(target.rows("SELECT dimension FROM metl_numbers")) == [("Flags",), ("Person",)]
+    parts = [part(tmp_path, "person", MESSAGES[2:]), part(tmp_path, "visit", [visit(2)])]
+    Loader(target, after, OWNER).load(parts, "another load")
+    found = target.rows(keys.format("Person"))
+    assert len({key for _, key, _ in found}) == len(found) == len(had) + 1
+    assert len(target.rows('SELECT DISTINCT "Flags_key" FROM "Flags"')) == 2
+    assert audit(target, after, OWNER) == ()

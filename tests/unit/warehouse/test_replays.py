@@ -21,7 +21,7 @@ from metl_gui.errors import BugError
 from metl_gui.warehouse.audit import audit
 from metl_gui.warehouse.databases.postgres_target import PostgreSql
 from metl_gui.warehouse.databases.target import WarehouseTarget
-from metl_gui.warehouse.loader import load_parts
+from metl_gui.warehouse.loader import Loader, load_parts
 from metl_gui.warehouse.plans.shapes.table_shapes import TableShapes
 from tests.unit.warehouse.conftest import NewTarget, new_duckdb, new_schema
 from tests.unit.warehouse.test_loads import OWNER, declarations, messages, repeats, row_key
@@ -221,3 +221,28 @@ def test_counts_that_do_not_add_up_are_refused() -> None:
     for wrong in ({"messages": 3}, {"messages": 2, "appended": 3, "repeated": -1}):
         with pytest.raises(BugError, match="do not add up"):
             check_balance(msgspec.structs.replace(LoadReport(load="x"), **wrong))
+
+
+@pytest.mark.parametrize("is_void_whole", [False, True])
+def test_void_messages_are_no_part_of_the_last_snapshot(
+    is_void_whole: bool, tmp_path: Path, new_target: NewTarget
+) -> None:
+    target, (_, tables) = new_target(tmp_path), model_of(person_dimension(), visit_fact())
+
+    def taken(offset: int, place: int, key: str, op: str = "r", publication: int = 1) -> Message:
+        moved = {"order_key": f"{place:04}", "op": op, "committed_at": at(place), "seen_at": at(place)}
+        return msgspec.structs.replace(person(offset, key, "Kiel", publication), **moved)
+
+    first = [taken(0, 5, "1", "c"), taken(1, 6, "2", "c"), taken(2, 8, "1"), taken(3, 8, "2")]
+    snapshot = [taken(10, 20, "1"), taken(11, 20, "2")][: 1 if is_void_whole else 2]
+    again = [] if is_void_whole else [taken(10, 20, "1", publication=2)]
+    covered = Coverage(2, (CoveredRange("changes.jsonl", 0, 9, 99),))
+    for number, (messages_of, coverage) in enumerate(((first, Coverage()), (snapshot, Coverage()), (again, covered))):
+        parts = [part(tmp_path, "person", messages_of)]
+        load_parts(target, tables, parts, f"load {number}", OWNER, coverage=coverage)
+    loader = Loader(target, tables, OWNER)
+    assert loader.close_snapshot("a").appended == (0 if is_void_whole else 1)
+    alive = [int(key) for (key,) in target.rows("SELECT id FROM person WHERE person_key > 0 AND is_current ORDER BY 1")]
+    assert alive == ([1, 2] if is_void_whole else [1])
+    assert loader.close_snapshot("a").appended == 0
+    assert audit(target, tables, OWNER) == ()

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from metl_gui.core.dimensional.rows.messages import Message
 from metl_gui.core.warehouse_model import Column, Dimension, Model, Reference
 from metl_gui.warehouse.loader import Loader
 from metl_gui.warehouse.plans.shapes.shape_maker import shapes
+from metl_gui.warehouse.plans.shapes.table_shapes import ModelError
 from metl_gui.warehouse.target_model import Owner
 from tests.unit.warehouse.conftest import NewTarget
 from tests.unit.warehouse.worlds import PERSON, VISIT, at, parse, part, person_dimension
@@ -27,3 +29,9 @@ def test_a_dimension_refers_to_another_by_any_role(role: str, tmp_path: Path, ne
     Loader(target, made, Owner(project="world", mode="test")).load(parts, "a load")
     columns = f'"{role}_durable_key"'
     assert target.rows(f"SELECT {columns} FROM stay WHERE stay_key > 0") == [(1,)]
+
+
+def test_entities_whose_names_differ_in_capitals_alone_have_no_tables() -> None:
+    other = msgspec.structs.replace(PERSON, entity="Person")
+    with pytest.raises(ModelError, match="person and Person would share one history"):
+        shapes(Model(name="world", tables=(person_dimension(),)), [PERSON, other], parse)

@@ -30,6 +30,7 @@ tables:
     business_key: [payer_id]
     key_includes_schema: true
     columns:
+      - {name: nr, from: payer_id, history: 0}
       - {name: payer, from: payer_id, history: 0}
       - {name: amount, from: amount, history: 3, type: "decimal(12,2)", tests: [not_null]}
       - {name: code, from: legacy_code, history: 6}
@@ -66,7 +67,7 @@ tables:
     junk: [kind]
     on_correction: reverse
   - {junk: states, of: rows, columns: [state]}
-  - {periodic: payer_month, of: payer, every: month, columns: [code, size]}
+  - {periodic: payer_month, of: payer, every: month, columns: [nr, code, size]}
   - {periodic: rows_day, of: rows, every: day, columns: [amount, event_time]}
   - {date: day, from: 2020-01-01, to: 2020-01-02}
   - {time: time}
@@ -123,7 +124,7 @@ def test_a_column_says_what_it_holds_and_which_schemas_map_it(found: dict[str, D
     assert payer["amount"].tests == "not_null"
     assert payer["size"].fed_by == ("fx.pay.orders",)
     assert payer["payer"].is_key
-    assert payer["code_current"].source == "code of the current version"
+    assert payer["code_current"].source == "the last code that came"
     assert not payer["valid_from"].is_path
     assert columns(found["payer_month"])["code"] == payer["code"]
 

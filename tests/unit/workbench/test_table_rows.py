@@ -5,6 +5,8 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from metl_gui.core.edits.versions import AddVersion
+from metl_gui.core.trees.nodes import Side
 from metl_gui.core.warehouse_model import Column, Dates, Dimension, Fact, Model, NotNull, Reference, Table
 from metl_gui.errors import SchemaError
 from metl_gui.workbench.session import Workbench
@@ -21,6 +23,7 @@ from metl_gui.workbench.warehouse.table_rows import (
     with_table,
     without_row,
 )
+from tests.unit.workbench.conftest import declare
 
 PAYMENT = Dimension(
     name="payment",
@@ -109,3 +112,12 @@ def test_a_column_of_a_fact_that_is_no_number_is_a_degenerate_dimension(mapped: 
     fact = with_column(mapped.document, Fact(name="f", entity="payment"), "payment_id")
     assert isinstance(fact, Fact)
     assert [one.name for one in (*fact.measures, *fact.degenerate)] == ["payment_id"]
+
+
+def test_an_attribute_that_begins_with_an_underscore_becomes_a_column_without_it(mapped: Workbench) -> None:
+    paths = ["payment_id", "_from", "amount"]
+    mapped.do(AddVersion(Side.CDM, declare("payment", "9", *paths, key=("payment_id",))))
+    changed = with_column(mapped.document, PAYMENT, "_from")
+    assert isinstance(changed, Dimension)
+    assert changed.columns != "all"
+    assert [(one.name, one.path) for one in changed.columns] == [("amount", "amount"), ("from", "_from")]

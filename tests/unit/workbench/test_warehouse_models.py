@@ -173,3 +173,24 @@ def test_a_copy_of_what_is_left_of_an_overwritten_file_has_the_models(mapped: Wo
     assert not mapped.save_copy(target)
     with Workbench.open(target, for_editing=False) as copy:
         assert copy.document.models == mapped.document.models
+
+
+def test_the_checks_name_the_column_of_an_expression_that_no_message_could_be_computed_by(
+    mapped: Workbench, file: Path
+) -> None:
+    columns = """[{name: amount, from: amount}, {name: more, expression: "amount + 1", type: integer},
+      {name: shown, expression: "upper(amount)", type: text}]"""
+    listed = PAY.replace("[{name: amount, from: amount, history: 2}]", columns)
+    fact = """  - fact: paid
+    entity: payment
+    grain: [payment_id]
+    where: "amount > 5 or legacy_code in ('a', 1)"
+    references: [{dimension: payment, role: payer, on: {"payer_id - 1": payment_id}}]
+"""
+    file.write_text(f"{listed}{fact}", encoding="utf-8")
+    found = import_model(mapped, file).problems
+    assert [(one.severity, one.code, one.place) for one in found] == [
+        ("error", "warehouse.expression", f"pay: {place}") for place in ("payment.more", "paid", "paid.payer")
+    ]
+    assert found[0].message.startswith("amount + 1 cannot be computed. Binder Error: No function matches")
+    assert check_models(mapped.document).problems == found

@@ -39,6 +39,7 @@ def test_a_schema_of_a_database_is_named_behind_its_address_or_by_the_model() ->
         "postgresql://db/shop?schema=pg_catalog",
         f"postgresql://db/shop?schema={'ü' * 32}",
         "@nobody?schema=fx",
+        "duckdb:~nobody of this name/fx.duckdb",
     ],
 )
 def test_what_is_no_target_is_refused_without_its_password(text: str) -> None:
@@ -77,3 +78,13 @@ def test_a_target_that_was_made_otherwise_is_not_taken_for_what_its_name_says(tm
     assert find_target(f"duckdb:{path}", "fx").masking() == "plain"
     with pytest.raises(TargetError, match="was made with masked=plain"):
         find_target(f"duckdb:{path}?masked=omit", "fx").masking()
+
+
+@pytest.mark.parametrize(
+    "end", ["?schema=a", "?swap&schema=a", "?schema=a?swap", "?schema=a&masked=plain", "?schema=a?masked=plain?swap"]
+)
+def test_what_files_do_not_have_is_no_part_of_their_names(end: str) -> None:
+    with pytest.raises(RunError, match="end of the target cannot be read") as refused:
+        find_target(f"duckdb:some/fx.duckdb{end}", "fx")
+    assert "schema=" in refused.value.text
+    assert find_target("duckdb:a=b?/what?.duckdb", "fx").path == Path("a=b?/what?.duckdb")

@@ -7,18 +7,18 @@ Source: docs/reference/warehouse-model.md, "Checks".
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from datetime import date
+from collections.abc import Iterator, Sequence
 
 from metl_gui.core.dimensional.histories import DECIMAL_DIGITS, TYPES, HistoryColumn
 from metl_gui.core.dimensional.models.attribute_uses import new_attributes
 from metl_gui.core.dimensional.models.calendar_names import calendar_names
 from metl_gui.core.dimensional.models.fact_checks import FactChecks
+from metl_gui.core.dimensional.models.key_parts import SCHEMA, KeyPart, key_parts, parts_named
+from metl_gui.core.dimensional.models.name_checks import twice
 from metl_gui.core.dimensional.models.part_checks import KEY_SUFFIX, MOST_NAMED, AttributesOf, is_type, type_family
-from metl_gui.core.dimensional.rows.junk import junk_of
+from metl_gui.core.dimensional.models.special_values import is_day
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.search.problems import Problem, Severity
-from metl_gui.core.trees.paths import split
 from metl_gui.core.warehouse_model import (
     EVENT_TIME,
     FROM_ENTITY,
@@ -63,19 +63,13 @@ class _Checker(FactChecks):
 
     def problems(self) -> Iterator[Problem]:
         yield from self.model_names()
+        yield from self.entity_names()
         yield from self.listed_entities()
         yield from self.cycles()
         yield from self.valid_at()
         yield from self.new_attributes()
         for table in self.model.tables:
             yield from self.table(table)
-
-    def model_names(self) -> Iterator[Problem]:
-        names = [table.name for table in self.model.tables]
-        for name in names:
-            yield from self.name(name, name, "table", len(KEY_SUFFIX))
-        for name in _twice(names):
-            yield self.problem("warehouse.name-twice", name, f"Two tables are called {name}.", "Give one another name.")
 
     def listed_entities(self) -> Iterator[Problem]:
         listed = self.model.entities
@@ -158,10 +152,9 @@ class _Checker(FactChecks):
             yield from self.attribute(table.name, table.entity, path, member)
         if not by_row:
             yield from self.key_in_schemas(table, key or history.key)
-        columns = _columns_of(table)
-        for column in columns:
+        for column in () if isinstance(table, Dimension) and table.columns == "all" else self.columns_of(table):
             yield from self.column(table, column)
-        yield from self.column_names(table, key or history.key)
+        yield from self.column_names(table)
         yield from self.grants(table.name, table.grants)
         yield from self.schemas(table)
         for reference in table.references:
@@ -169,7 +162,7 @@ class _Checker(FactChecks):
         roles = [reference.name for reference in table.references]
         roles += [one.role or one.name for one in table.event_times] if isinstance(table, Fact) else []
         roles += [PARENT] if isinstance(table, Dimension) and table.parent else []
-        for name in _twice(roles):
+        for name in twice(roles):
             text = f"Two references have the role {name}."
             yield self.problem("warehouse.role-twice", f"{table.name}.{name}", text, "Give one of them another role.")
 
@@ -197,28 +190,6 @@ class _Checker(FactChecks):
                 of = self.model.table(test.table)
                 if isinstance(of, FROM_ENTITY):
                     yield from self.known_columns(place, (test.column,), self.all_columns(of))
-
-    def column_names(self, table: Dimension | Fact, key: tuple[str, ...]) -> Iterator[Problem]:
-        """Check that no two columns of a table have one name, those that it has by itself included."""
-        columns = _columns_of(table)
-        of_columns = {column.path for column in columns}
-        names = [column.name for column in columns]
-        names += [split(path)[-1] for path in key if path not in of_columns]
-        names += [one.name for one in table.event_times] if isinstance(table, Fact) else []
-        own = _own_columns(table)
-        if isinstance(table, Fact):
-            own |= {f"{one.name}_key".lower() for one in junk_of(self.model, table.name)}
-        for name in {name for name in names if name.lower() in own}:
-            text = f"{table.name} has a column {name} by itself."
-            yield self.problem("warehouse.name-twice", f"{table.name}.{name}", text, "Give the column another name.")
-        for name in _twice(names):
-            text = f"Two columns are called {name}."
-            yield self.problem("warehouse.name-twice", f"{table.name}.{name}", text, "Give one another name.")
-        known = {name.lower() for name in names} | own
-        listed = [name for index in table.indexes for name in index]
-        listed += [name for name, _ in (*table.unknown, *table.not_applicable)] if isinstance(table, Dimension) else []
-        if columns or isinstance(table, Fact):
-            yield from self.known_columns(table.name, listed, known)
 
     def key_in_schemas(self, table: Dimension | Fact, key: tuple[str, ...]) -> Iterator[Problem]:
         """Name the schemas that feed the entity and do not map all of the key: their states make no row."""
@@ -264,7 +235,7 @@ class _Checker(FactChecks):
         if isinstance(target, Dates | TimesOfDay):
             yield from self.calendar_reference(place, table, entity, reference, target)
         elif isinstance(target, Dimension):
-            yield from self.member_reference(place, entity, reference, target)
+            yield from self.member_reference(table, entity, reference, target)
         else:
             yield from self.no_dimension(place, reference.dimension, target)
 
@@ -302,26 +273,70 @@ class _Checker(FactChecks):
             hint = "State time_zone; UTC is taken otherwise, and days begin elsewhere."
             yield self.problem("warehouse.time-zone", place, text, hint, Severity.WARNING)
 
-    def member_reference(self, place: str, entity: str, reference: Reference, target: Dimension) -> Iterator[Problem]:
+    def member_reference(self, table: str, entity: str, reference: Reference, target: Dimension) -> Iterator[Problem]:
         """Check a reference to a dimension that is made of an entity: number, names and types of the key."""
-        history = self.facts.history(target.entity)
-        key = target.business_key or (history.key if history else ())
+        place = f"{table}.{reference.name}"
+        parts = key_parts(target, self.facts.history(target.entity))
+        key = ", ".join(part.path for part in parts)
         if isinstance(reference.on, str) or not reference.on:
             text = f"The reference does not say what the business key of {target.name} is."
-            yield self.problem("warehouse.on", place, text, f"Write on: {{ATTRIBUTE: {', '.join(key) or 'KEY'}}}.")
+            yield self.problem("warehouse.on", place, text, f"Write on: {{ATTRIBUTE: {key or 'KEY'}}}.")
             return
-        if len(reference.on) != len(key):
-            text = f"The reference names {len(reference.on)} columns, the business key of {target.name} has {len(key)}."
-            yield self.problem("warehouse.key-differs", place, text, f"The key is {', '.join(key)}.")
-        named = dict(zip((split(path)[-1] for path in key), key, strict=True))
-        for left, right in reference.on:
+        on = reference.on
+        if target.key_includes_schema:
+            on = tuple(pair for pair in on if pair[1] != SCHEMA or parts_named(SCHEMA, parts))
+            schemas = [left for left, right in reference.on if right == SCHEMA and (left, right) not in on]
+            yield from self.schema_part(table, reference, entity, schemas)
+        if len(on) != len(parts):
+            text = f"The reference names {len(on)} columns, the business key of {target.name} has {len(parts)}."
+            yield self.problem("warehouse.key-differs", place, text, f"The key is {key}.")
+        named = [found[0].path for _, right in on if len(found := parts_named(right, parts)) == 1]
+        for path in twice(named):
+            text = f"The reference names {path} of the key of {target.name} twice."
+            yield self.problem("warehouse.key-differs", place, text, f"The key is {key}.")
+        for left, right in on:
             yield from self.value(place, entity, left, "the reference")
-            path = named.get(split(right)[-1])
-            if path is None:
-                hint = near_names(right, key) or f"The key is {', '.join(key)}."
-                yield self.problem("warehouse.key-differs", place, f"{right} is not in the key of {target.name}.", hint)
-                continue
-            yield from self.key_type(place, self.facts.column(entity, left), self.facts.column(target.entity, path))
+            yield from self.key_side(place, self.facts.column(entity, left), right, target, parts)
+
+    def key_side(
+        self, place: str, left: HistoryColumn | None, right: str, target: Dimension, parts: Sequence[KeyPart]
+    ) -> Iterator[Problem]:
+        """Check that the right side of a reference is one part of the key, and of the type of the left one."""
+        found = parts_named(right, parts)
+        paths = [part.path for part in parts]
+        if not found:
+            hint = near_names(right, paths) or f"The key is {', '.join(paths)}."
+            yield self.problem("warehouse.key-differs", place, f"{right} is not in the key of {target.name}.", hint)
+        elif len(found) > 1:
+            text = f"{right} may be {' or '.join(part.path for part in found)} of the key of {target.name}."
+            yield self.problem("warehouse.key-differs", place, text, "Name the whole path.")
+        else:
+            yield from self.key_type(place, left, found[0].column)
+
+    def schema_part(self, table: str, reference: Reference, entity: str, lefts: Sequence[str]) -> Iterator[Problem]:
+        """Check what a reference says of the schema in a key: where it is silent, rows say it by their own keys.
+
+        Args:
+            table: that refers.
+            reference: to a dimension whose key takes in the schema.
+            entity: whose messages the table is made of.
+            lefts: what the reference looks up as the schema.
+        """
+        place, owner = f"{table}.{reference.name}", self.model.table(table)
+        for left in lefts:
+            yield from self.value(place, entity, left, "the schema")
+            found = self.facts.column(entity, left)
+            if found is not None and type_family(found.type) != "text":
+                text = f"{left} is {found.type}, and the schema in the key of {reference.dimension} is text."
+                yield self.problem("warehouse.key-type", place, text, "Name what holds the name of a schema.")
+        if len(lefts) > 1:
+            text = f"The reference names the schema in the key of {reference.dimension} twice."
+            yield self.problem("warehouse.key-differs", place, text, "Name it once.")
+        if not lefts and not (isinstance(owner, FROM_ENTITY) and SCHEMA in self.own_columns(owner)):
+            text = f"The key of {reference.dimension} takes in the schema, and that of {table} does not say which."
+            ways = f"State key_includes_schema of {table}, too, or look" if isinstance(owner, FROM_ENTITY) else "Look"
+            hint = f"{ways} the schema up: on: {{\"'NAME'\": {SCHEMA}, …}}."
+            yield self.problem("warehouse.key-differs", place, text, hint)
 
     def key_type(self, place: str, left: HistoryColumn | None, right: HistoryColumn | None) -> Iterator[Problem]:
         if left is None or right is None or type_family(left.type) == type_family(right.type):
@@ -344,37 +359,10 @@ class _Checker(FactChecks):
         yield from self.zone(table.name, table.time_zone)
         of = self.model.table(table.of)
         if isinstance(of, FROM_ENTITY):
-            known = self.all_columns(of)
-            yield from self.known_columns(table.name, table.columns, known)
-            taken = self.own_values(of)
-            for name in (one for one in table.columns if taken.isdisjoint((one, one.lower())) and one.lower() in known):
-                text = f"{name} of {of.name} follows from other tables, or from all its rows."
-                hint = f"Leave it out, and look it up in {of.name}: the row has the keys that name it there."
-                yield self.problem("warehouse.unknown-column", table.name, text, hint)
-
-    def own_values(self, table: Dimension | Fact) -> set[str]:
-        """Return the names of the columns of a table that hold what its entity says, in small letters."""
-        names = {column.name.lower() for column in _columns_of(table)}
-        if isinstance(table, Fact):
-            names |= {EVENT_TIME, *(one.name.lower() for one in table.event_times)}
-            return names | {"is_deleted"} if table.on_delete == "flag" else names
-        history = self.facts.history(table.entity)
-        if history is not None:
-            names |= {split(path)[-1].lower() for path in table.business_key or history.key}
-            names |= {column.name for column in history.columns} if table.columns == "all" else set()
-        return names
-
-    def all_columns(self, table: Dimension | Fact) -> set[str]:
-        """Return the names of all columns of a table, in small letters."""
-        history = self.facts.history(table.entity)
-        names = {column.name.lower() for column in _columns_of(table)} | _own_columns(table)
-        if history is not None:
-            names |= {split(path)[-1].lower() for path in history.key}
-            if isinstance(table, Dimension) and table.columns == "all":
-                names |= {column.name for column in history.columns}
-        return names | {f"{r.name.lower()}_key" for r in table.references}
+            yield from self.periodic_columns(table, of)
 
     def bridge(self, table: Bridge) -> Iterator[Problem]:
+        yield from self.bridge_names(table)
         if table.entity:
             yield from self.entity(table.entity, table.name)
             if len(table.references) != 2:
@@ -455,15 +443,12 @@ class _Checker(FactChecks):
             yield from self.junk_columns(of, table)
 
     def dates(self, table: Dates) -> Iterator[Problem]:
-        try:
-            is_empty = date.fromisoformat(table.first) > date.fromisoformat(table.last)
-        except ValueError:
+        if not (is_day(table.first) and is_day(table.last)):
             text = f"{table.first} to {table.last} is no range of days."
             yield self.problem("warehouse.date-range", table.name, text, "Write days as 2026-12-31.")
-        else:
-            if is_empty:
-                text = f"{table.first} is later than {table.last}."
-                yield self.problem("warehouse.date-range", table.name, text, "Exchange from and to.")
+        elif table.first > table.last:
+            text = f"{table.first} is later than {table.last}."
+            yield self.problem("warehouse.date-range", table.name, text, "Exchange from and to.")
         if not 1 <= table.fiscal_year_starts <= 12:
             text = f"There is no month {table.fiscal_year_starts}."
             yield self.problem("warehouse.date-range", table.name, text, "fiscal_year_starts goes from 1 to 12.")
@@ -478,39 +463,6 @@ _OF_MEMBERS = "Map the pairs to an entity of their own, and let it refer to both
 
 def _times_of(table: Dimension) -> tuple[str, str]:
     return table.valid_at, table.infinity if table.valid_at else ""
-
-
-def _columns_of(table: Dimension | Fact) -> tuple[Column, ...]:
-    if isinstance(table, Fact):
-        return (*table.measures, *table.degenerate)
-    return () if table.columns == "all" else table.columns
-
-
-def _own_columns(table: Dimension | Fact) -> set[str]:
-    """Return the names of the columns that a table has by itself, in small letters."""
-    own = {f"{one.name}{suffix}".lower() for one in table.references for suffix in ("_key", KEY_SUFFIX)}
-    if isinstance(table, Dimension) and table.parent:
-        own.add(f"{PARENT}{KEY_SUFFIX}")
-    if isinstance(table, Fact):
-        days = {f"{one.role or one.name}_key".lower() for one in table.event_times}
-        reversals = {"posting", "is_reversal"} if "reverse" in (table.on_correction, table.on_delete) else set()
-        return own | days | reversals | {"event_time", "is_deleted", "posted_at"}
-    keys = {f"{table.name}{suffix}".lower() for suffix in ("_key", KEY_SUFFIX)}
-    return own | keys | _OF_DIMENSIONS
-
-
-_OF_DIMENSIONS = {"valid_from", "valid_to", "is_current", "is_deleted", "is_inferred", "version_number", "first_known"}
-
-
-def _twice(names: Iterable[str]) -> list[str]:
-    """Return the names that stand there several times; databases tell no capitals apart."""
-    seen: set[str] = set()
-    found: dict[str, None] = {}
-    for name in names:
-        if name.lower() in seen:
-            found[name] = None
-        seen.add(name.lower())
-    return list(found)
 
 
 def _cast_type(type_: str) -> str:

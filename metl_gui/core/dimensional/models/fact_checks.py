@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from metl_gui.core.dimensional.models.part_checks import KEY_SUFFIX, PartChecks, is_type, type_family
+from metl_gui.core.dimensional.models.name_checks import NameChecks
+from metl_gui.core.dimensional.models.part_checks import KEY_SUFFIX, is_type, type_family
 from metl_gui.core.dimensional.rows.junk import junk_of
 from metl_gui.core.search.problems import Problem, Severity
 from metl_gui.core.warehouse_model import Dates, Fact, Junk
 
 
-class FactChecks(PartChecks):
+class FactChecks(NameChecks):
     """The checks of facts; each method yields what it finds."""
 
     def fact(self, table: Fact) -> Iterator[Problem]:
@@ -66,6 +67,6 @@ class FactChecks(PartChecks):
 
     def junk_columns(self, table: Fact, junk: Junk) -> Iterator[Problem]:
         """Check that a junk dimension takes degenerate dimensions of its fact."""
-        known = {column.name.lower() for column in table.degenerate}
+        known = {column.name for column in table.degenerate}
         place = junk.name if junk in self.model.tables else table.name
         yield from self.known_columns(place, junk.columns, known)

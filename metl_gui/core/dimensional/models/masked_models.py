@@ -18,10 +18,11 @@ import msgspec
 from metl_gui.core.dimensional.histories import ROW_KEY, EntityHistory
 from metl_gui.core.dimensional.models.attribute_uses import AttributeUse, TablePart, attribute_uses
 from metl_gui.core.dimensional.models.entity_facts import EntityFacts
+from metl_gui.core.dimensional.models.key_parts import key_parts, parts_named
 from metl_gui.core.dimensional.models.part_checks import AttributesOf
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.project.masks import fed_by_masked, masked_lineages
-from metl_gui.core.trees.paths import split
+from metl_gui.core.trees.paths import split_list
 from metl_gui.core.warehouse_model import (
     Accepted,
     Column,
@@ -135,7 +136,7 @@ def _schemas_of_masked_keys(document: Document, entity: str, masked: Collection[
             version = document.extraction.version(block.version)
             schema = document.extraction.schema(version.schema_id)
             lineages = masked_lineages(document.extraction, schema)
-            declared = tuple(filter(None, map(str.strip, schema.setting("key").split(",")))) or version.key or ()
+            declared = tuple(filter(None, map(str.strip, split_list(schema.setting("key"))))) or version.key or ()
             key = {one.id for one in version.attributes if one.path in declared}
             if not declared:
                 key = {p for q, p in block.elements if q in own_key}
@@ -229,10 +230,9 @@ class _Hashing:
         target = self.model.table(reference.dimension)
         if not isinstance(target, Dimension) or isinstance(reference.on, str):
             return
-        history = self.facts.history(target.entity)
-        key = target.business_key or (history.key if history is not None else ())
+        parts = key_parts(target, self.facts.history(target.entity))
         for left, right in reference.on:
-            path = next((one for one in key if split(one)[-1] == split(right)[-1]), right)
+            path = next((part.path for part in parts_named(right, parts)), right)
             sides = self.hashed_type(getattr(table, "entity", ""), left), self.hashed_type(target.entity, path)
             text = f"The reference {reference.name} of {table.name} holds {left} against {right} of {target.name}."
             if None in sides and sides != (None, None):

@@ -6,7 +6,7 @@ Each check yields what it finds; places are ``MODEL: TABLE`` or ``MODEL: TABLE.C
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 from metl_gui.core.dimensional.histories import DECIMAL_DIGITS, TYPES
 from metl_gui.core.dimensional.models.entity_facts import EntityFacts
@@ -27,7 +27,8 @@ MOST_NAMED = 5
 _TYPE = re.compile(r"decimal\(([0-9]{1,3}),([0-9]{1,3})\)|text\([1-9][0-9]{0,8}\)")
 _TIMES = ("date", "timestamp", "instant")
 _LONGEST_NAME = 63
-_OWN = "metl_"
+_OWN = ("metl_", "_")
+"""How names of the loader's tables and columns begin."""
 
 
 class PartChecks:
@@ -67,7 +68,8 @@ class PartChecks:
             text = f"The name of the {noun} has more than {_LONGEST_NAME - suffix} bytes."
             yield self.problem("warehouse.name-too-long", place, text, "Give it a shorter one; databases cut it off.")
         elif name.lower().startswith(_OWN):
-            text = f"Names that begin with {_OWN} are those of the loader."
+            begins = next(one for one in _OWN if name.lower().startswith(one))
+            text = f"Names that begin with {begins} are those of the loader."
             yield self.problem("warehouse.name-reserved", place, text, "Give it another name.")
 
     def entity(self, name: str, place: str) -> Iterator[Problem]:
@@ -137,11 +139,13 @@ class PartChecks:
                 text = f"{grant} grants nothing that a table gives."
                 yield self.problem("warehouse.grant", table, text, "Name a role that may read it: ROLE.")
 
-    def known_columns(self, table: str, listed: Iterable[str], known: set[str]) -> Iterator[Problem]:
-        """Check that columns are among those of a table, which are given in small letters."""
+    def known_columns(self, table: str, listed: Iterable[str], known: Collection[str]) -> Iterator[Problem]:
+        """Check that columns are among those of a table, as they are written there."""
         for name in listed:
-            if name.lower() not in known:
-                hint = near_names(name, known) or f"Its columns are {', '.join(sorted(known)[:MOST_NAMED])} and more."
+            if name not in known:
+                same = sorted(one for one in known if one.lower() == name.lower())
+                near = f"Did you mean {' or '.join(same)}?" if same else near_names(name, known)
+                hint = near or f"Its columns are {', '.join(sorted(known)[:MOST_NAMED])} and more."
                 yield self.problem("warehouse.unknown-column", table, f"There is no column {name}.", hint)
 
     def zone(self, place: str, name: str) -> Iterator[Problem]:

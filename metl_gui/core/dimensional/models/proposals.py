@@ -57,11 +57,11 @@ def proposed_model(document: Document, name: str) -> Model:
 
 
 class _Entity:
-    """An entity with what its attributes look like."""
+    """An entity with what its attributes look like, by the name of its table."""
 
     def __init__(self, history: EntityHistory, facts: EntityFacts) -> None:
-        self.history, self.name = history, history.entity
-        self.columns = [one for one in history.columns if facts.is_mapped(self.name, one.path)]
+        self.history, self.name = history, free_of_underscores(history.entity)
+        self.columns = [one for one in history.columns if facts.is_mapped(history.entity, one.path)]
         self.references: tuple[Reference, ...] = ()
         times = [one for one in self.columns if one.type in _TIMES]
         best = sorted(times, key=lambda one: (one.type not in _MOMENTS, bool(_NOT_EVENTS & set(_words(one.path)))))
@@ -148,7 +148,7 @@ def _dimension(one: _Entity) -> Dimension:
     rest = [*one.measures, *one.plain_columns(), *([one.event_time] if one.event_time is not None else [])]
     listed = [column for column in one.columns if column in rest and column.type != "json"]
     columns = tuple(_columns(listed, taken, 2))
-    return Dimension(name=one.name, entity=one.name, columns=columns, references=one.references)
+    return Dimension(name=one.name, entity=one.history.entity, columns=columns, references=one.references)
 
 
 def _fact(one: _Entity, dimensions: set[str]) -> Fact:
@@ -160,7 +160,7 @@ def _fact(one: _Entity, dimensions: set[str]) -> Fact:
         references.append(Reference(dimension=_date_name(dimensions), on=EVENT_TIME, time_zone=zone))
     return Fact(
         name=one.name,
-        entity=one.name,
+        entity=one.history.entity,
         grain=() if one.history.key else "row",
         event_time=event.path if event is not None else "",
         references=tuple(references),
@@ -179,10 +179,15 @@ def _measures(one: _Entity, taken: set[str]) -> Iterator[Column]:
 def _columns(columns: list[HistoryColumn], taken: set[str], history: History) -> Iterator[Column]:
     """Yield columns with short names: the last part of a path, or more of it where that is taken."""
     for one in columns:
-        last = split(one.path)[-1].lower()
+        last = free_of_underscores(split(one.path)[-1].lower())
         name = last if last not in taken and last.isidentifier() else one.name
         taken.add(name)
         yield Column(name=name, path=one.path, history=history)
+
+
+def free_of_underscores(name: str) -> str:
+    """Return a name without the underscores that it begins with, as the names of the loader do."""
+    return name.lstrip("_") or name
 
 
 def _date_name(taken: set[str]) -> str:

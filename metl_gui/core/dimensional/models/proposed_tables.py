@@ -5,6 +5,8 @@ An entity that a table of the model is made of is proposed no more, whatever tha
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import msgspec
 
 from metl_gui.core.dimensional.models.proposals import proposed_model
@@ -20,11 +22,14 @@ def proposed_tables(document: Document, model: Model) -> tuple[Table, ...]:
     names = {one.name for one in model.tables}
     entities = {one.entity for one in model.tables if isinstance(one, Dimension | Fact)}
     has_days = any(isinstance(one, Dates) for one in model.tables)
+    proposed = proposed_model(document, model.name).tables
+    own = {one.entity: one.name for one in model.dimensions}
+    known = {one.name: own[one.entity] for one in proposed if isinstance(one, Dimension) and one.entity in own}
     found = []
-    for table in proposed_model(document, model.name).tables:
+    for table in proposed:
         is_taken = has_days if isinstance(table, Dates) else getattr(table, "entity", "") in entities
         if not is_taken and table.name not in names:
-            found.append(_referring(table, model))
+            found.append(_referring(table, model, known))
     return tuple(found)
 
 
@@ -48,14 +53,19 @@ def accepted_with(proposed: tuple[Table, ...], name: str) -> tuple[Table, ...]:
     return tuple(reversed(found.values()))
 
 
-def _referring(table: Table, model: Model) -> Table:
-    """Return a proposed table whose references lead to the model's own dimensions, by whatever name they have there."""
+def _referring(table: Table, model: Model, known: Mapping[str, str]) -> Table:
+    """Return a proposed table whose references lead to the model's own dimensions, by whatever name they have there.
+
+    Args:
+        table: that is proposed.
+        model: which it shall be in.
+        known: by name of a proposed dimension, that of the model's own of its entity.
+    """
     if not isinstance(table, Dimension | Fact):
         return table
-    own = {one.entity: one.name for one in model.dimensions}
     days = next((one.name for one in model.tables if isinstance(one, Dates)), "")
     references = tuple(
-        msgspec.structs.replace(one, dimension=own.get(one.dimension) or _days(one.on, days) or one.dimension)
+        msgspec.structs.replace(one, dimension=known.get(one.dimension) or _days(one.on, days) or one.dimension)
         for one in table.references
     )
     return msgspec.structs.replace(table, references=references)

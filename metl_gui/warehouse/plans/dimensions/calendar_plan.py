@@ -1,4 +1,4 @@
-"""Tables of days and of times of day, generated whole when a warehouse is made."""
+"""Tables of days and of times of day, generated whole when a warehouse is made, and the keys of their rows."""
 
 from __future__ import annotations
 
@@ -6,7 +6,11 @@ from collections.abc import Iterator, Sequence
 
 from metl_gui.core.dimensional.models.calendar_names import calendar_names
 from metl_gui.core.warehouse_model import Dates, TimesOfDay
+from metl_gui.warehouse.plans.shapes.table_shapes import ReferenceShape
 from metl_gui.warehouse.plans.statements import Step, name, text
+
+NOT_APPLICABLE = -1
+"""The key of the row that a reference without a value points to."""
 
 _LAST_MONTH = 12
 
@@ -71,3 +75,24 @@ def _named(number: str, names: Sequence[str]) -> str:
     """Return the expression for the name of a number that counts from 1."""
     cases = " ".join(f"WHEN {place} THEN {text(one)}" for place, one in enumerate(names, 1))
     return f"CASE {number} {cases} END"
+
+
+def day_key(reference: ReferenceShape, value: str) -> str:
+    """Return the expression for the day of a time as yyyymmdd, or for its second of the day.
+
+    Nulls: none; a time that is null has the key -1, and an infinite one no second of a day, so -1 too.
+
+    Args:
+        reference: to a table of days or times of day.
+        value: expression for the time.
+    """
+    is_instant = reference.is_event_time or reference.on[0].type == "TIMESTAMPTZ"
+    local = f"({value} AT TIME ZONE {text(reference.time_zone)})" if is_instant else value
+    if not isinstance(reference.date, Dates):
+        clock = f"CAST({local} AS TIMESTAMP)" if not is_instant and reference.on[0].type == "DATE" else local
+        parts = f"EXTRACT(HOUR FROM {clock}) * 3600 + EXTRACT(MINUTE FROM {clock}) * 60 + EXTRACT(SECOND FROM {clock})"
+        return f"COALESCE(CAST(FLOOR({parts}) AS BIGINT), {NOT_APPLICABLE})"
+    day = f"CAST({local} AS DATE)"
+    number = f"EXTRACT(YEAR FROM {day}) * 10000 + EXTRACT(MONTH FROM {day}) * 100 + EXTRACT(DAY FROM {day})"
+    inside = f"{day} BETWEEN CAST({text(reference.date.first)} AS DATE) AND CAST({text(reference.date.last)} AS DATE)"
+    return f"CASE WHEN {value} IS NULL THEN {NOT_APPLICABLE} WHEN {inside} THEN CAST({number} AS BIGINT) ELSE 0 END"

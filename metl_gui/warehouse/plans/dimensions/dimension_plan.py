@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from metl_gui.warehouse.plans.dimensions.calendar_plan import NOT_APPLICABLE, day_key
 from metl_gui.warehouse.plans.dimensions.dimension_tables import (
     BEGINNING,
     FIXED,
@@ -63,6 +64,11 @@ def _references(shape: DimensionShape) -> list[tuple[ReferenceShape, list[tuple[
         (one, [(column, v.sql) for column, v in zip(fact_values.looked_up(one), one.on, strict=True)])
         for one in shape.references
     ]
+
+
+def _member_references(shape: DimensionShape) -> list[tuple[ReferenceShape, list[tuple[str, str]]]]:
+    """Return those of them that lead to members, so to all but days and times of the day."""
+    return [(one, pairs) for one, pairs in _references(shape) if one.date is None]
 
 
 def _outer_cascades(shape: DimensionShape) -> bool:
@@ -180,12 +186,15 @@ def _wanted(shape: DimensionShape, keys: Sequence[str], dimensions: dict[str, Di
         if one.history == 6:
             columns.append((f"{one.name}_current", f"l.{name(one.name)}"))
     for reference, looked_up in _references(shape):
+        if reference.date is not None:
+            columns.append((reference.key, day_key(reference, f"v.{name(looked_up[0][0])}")))
+            continue
         whole = " AND ".join(f"v.{name(column)} IS NOT NULL" for column, _ in looked_up)
         if reference.has_key:
             key = name(f"p_{reference.role}", "version_key")
-            columns.append((reference.key, f"CASE WHEN {whole} THEN COALESCE({key}, 0) ELSE -1 END"))
+            columns.append((reference.key, f"CASE WHEN {whole} THEN COALESCE({key}, 0) ELSE {NOT_APPLICABLE} END"))
         durable = name(f"r_{reference.role}", "durable_key")
-        columns.append((reference.durable, f"CASE WHEN {whole} THEN COALESCE({durable}, 0) ELSE -1 END"))
+        columns.append((reference.durable, f"CASE WHEN {whole} THEN COALESCE({durable}, 0) ELSE {NOT_APPLICABLE} END"))
     first = f'v."_number" = 1 AND {str(shape.covers_past).upper()}'
     is_open = f'v."_is_newest" AND {str(shape.on_delete == "flag").upper()}'
     fixed = (
@@ -204,14 +213,14 @@ def _wanted(shape: DimensionShape, keys: Sequence[str], dimensions: dict[str, Di
     joins = "".join(
         f" LEFT JOIN {name(members_table(reference.dimension))} AS {name('r_' + reference.role)} ON "
         + " AND ".join(f"{name('r_' + reference.role, f'_k{n}')} = v.{name(c)}" for n, (c, _) in enumerate(looked_up))
-        for reference, looked_up in _references(shape)
+        for reference, looked_up in _member_references(shape)
     )
     joins += "".join(
         version_join(
             reference, dimensions[reference.dimension], f"{name('r_' + reference.role)}.durable_key", 'v."_from"'
         )
-        for reference, _ in _references(shape)
-        if reference.has_key and reference.date is None
+        for reference, _ in _member_references(shape)
+        if reference.has_key
     )
     columns += [(one.name, name("l" if one.history == 1 else "v", one.name)) for one in shape.lists]
     listed = ", ".join(f"{sql} AS {name(column)}" for column, sql in columns)
@@ -283,8 +292,8 @@ def parents_plan(shape: DimensionShape, dimensions: dict[str, DimensionShape]) -
 
     So are versions before the first, where a version begins before that and the dimension does not cover the past.
     """
-    for reference, looked_up in _references(shape):
-        if reference.date is not None or reference.dimension == shape.table:
+    for reference, looked_up in _member_references(shape):
+        if reference.dimension == shape.table:
             continue
         target = dimensions[reference.dimension]
         on = zip(keys_of(target), (column for column, _ in looked_up), strict=True)
@@ -304,15 +313,12 @@ def parents_plan(shape: DimensionShape, dimensions: dict[str, DimensionShape]) -
 
 def reference_keys(shape: DimensionShape, dimensions: dict[str, DimensionShape]) -> Iterator[Step]:
     """Yield the steps that number the members that a dimension refers to, before its rows are made."""
-    for reference, looked_up in _references(shape):
-        if reference.date is None:
-            keys = keys_of(target := dimensions[reference.dimension])
-            whole = " AND ".join(f"{name(column)} IS NOT NULL" for column, _ in looked_up)
-            listed = ", ".join(
-                f"{name(column)} AS {name(key)}" for key, (column, _) in zip(keys, looked_up, strict=True)
-            )
-            query = f"SELECT DISTINCT {listed} FROM {name(f'_versions_{shape.table}')} WHERE {whole}"
-            yield from number_members(target, query, keys)
+    for reference, looked_up in _member_references(shape):
+        keys = keys_of(target := dimensions[reference.dimension])
+        whole = " AND ".join(f"{name(column)} IS NOT NULL" for column, _ in looked_up)
+        listed = ", ".join(f"{name(column)} AS {name(key)}" for key, (column, _) in zip(keys, looked_up, strict=True))
+        query = f"SELECT DISTINCT {listed} FROM {name(f'_versions_{shape.table}')} WHERE {whole}"
+        yield from number_members(target, query, keys)
 
 
 def dimension_plan(

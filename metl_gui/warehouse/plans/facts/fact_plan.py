@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from metl_gui.core.warehouse_model import Dates
+from metl_gui.warehouse.plans.dimensions.calendar_plan import NOT_APPLICABLE, day_key
 from metl_gui.warehouse.plans.dimensions.dimension_plan import version_join
 from metl_gui.warehouse.plans.dimensions.dimension_tables import members_table, versions_table
 from metl_gui.warehouse.plans.dimensions.inferred_plan import add_before, infer, inferred_for_own
@@ -18,11 +18,8 @@ from metl_gui.warehouse.plans.facts.junk_plan import combination_join, create_ju
 from metl_gui.warehouse.plans.facts.missed_plan import create_missed, keep_missed, missing_references
 from metl_gui.warehouse.plans.facts.posting_plan import create_runs, posting_plan, runs_plan
 from metl_gui.warehouse.plans.shapes.table_shapes import DimensionShape, FactShape, MemberShape, ReferenceShape
-from metl_gui.warehouse.plans.statements import Step, name, names, temporary, text
+from metl_gui.warehouse.plans.statements import Step, name, names, temporary
 from metl_gui.warehouse.plans.write_plan import write_plan
-
-NOT_APPLICABLE = -1
-"""The key of the row that a reference without a value points to."""
 
 
 def columns_of(shape: FactShape) -> list[tuple[str, str]]:
@@ -151,7 +148,8 @@ def _wanted(shape: FactShape, dimensions: Mapping[str, DimensionShape]) -> str:
     waits = [misses[one.role] for one in missing_references(shape) if one.on_miss == "wait"]
     for reference in shape.references:
         if reference.date is not None:
-            columns.append((reference.key, _date_key(reference)))
+            value = 'f."_time"' if reference.is_event_time else f"f.{name(looked_up(reference)[0])}"
+            columns.append((reference.key, day_key(reference, value)))
             continue
         alias, durable = name(f"p_{reference.role}"), f"f.{name(reference.durable)}"
         found = f"COALESCE({alias}.version_key, 0)"
@@ -199,20 +197,6 @@ def _misses(shape: FactShape) -> dict[str, str]:
         one.role: f"(f.{name(one.durable)} > 0 AND COALESCE({name(f'p_{one.role}')}.is_inferred, TRUE))"
         for one in missing_references(shape)
     }
-
-
-def _date_key(reference: ReferenceShape) -> str:
-    """Return the expression for the day of a time as yyyymmdd, or for its second of the day."""
-    value = 'f."_time"' if reference.is_event_time else f"f.{name(looked_up(reference)[0])}"
-    is_instant = reference.is_event_time or reference.on[0].type == "TIMESTAMPTZ"
-    local = f"({value} AT TIME ZONE {text(reference.time_zone)})" if is_instant else value
-    if not isinstance(reference.date, Dates):
-        parts = f"EXTRACT(HOUR FROM {local}) * 3600 + EXTRACT(MINUTE FROM {local}) * 60 + EXTRACT(SECOND FROM {local})"
-        return f"CASE WHEN {value} IS NULL THEN {NOT_APPLICABLE} ELSE CAST(FLOOR({parts}) AS BIGINT) END"
-    day = f"CAST({local} AS DATE)"
-    number = f"EXTRACT(YEAR FROM {day}) * 10000 + EXTRACT(MONTH FROM {day}) * 100 + EXTRACT(DAY FROM {day})"
-    inside = f"{day} BETWEEN CAST({text(reference.date.first)} AS DATE) AND CAST({text(reference.date.last)} AS DATE)"
-    return f"CASE WHEN {value} IS NULL THEN {NOT_APPLICABLE} WHEN {inside} THEN CAST({number} AS BIGINT) ELSE 0 END"
 
 
 def changed_members(shape: DimensionShape) -> Step:

@@ -20,10 +20,15 @@ _OLDEST = "CAST('1970-01-01 00:00:00+00' AS TIMESTAMPTZ)"
 """No log of changes is older: a commit of before comes from a clock that was not set."""
 
 
+_FARTHEST = "CURRENT_TIMESTAMP + INTERVAL '24' HOUR"
+"""How far clocks of sources may go ahead of that of the target: ``core.dimensional.rows.messages.MOST_AHEAD``."""
+
+
 def watermark_plan(batch: Batch) -> Iterator[Step]:
     """Yield the steps that keep, for each schema of an entity, the first and the latest commit that was ever stored.
 
-    The first is that of all messages whatever their order: a repeat that was seen earlier than was known counts.
+    The first is that of all messages whatever their order: a repeat that was seen earlier than was known counts. The
+    latest is not far ahead of the time of the load, as nobody has sent yet what comes then.
     """
     entity = batch.entity
     commits = " UNION ALL ".join(
@@ -36,13 +41,14 @@ def watermark_plan(batch: Batch) -> Iterator[Step]:
     found, of = name(f"_commits_{entity}"), text(entity)
     yield Step(
         "Keep how far they are",
-        f"""UPDATE metl_watermarks AS w SET latest = GREATEST(w.latest, f.latest),
+        f"""UPDATE metl_watermarks AS w SET latest = LEAST(GREATEST(w.latest, f.latest), {_FARTHEST}),
           earliest = LEAST(w.earliest, f.earliest)
         FROM {found} AS f WHERE w.entity = {of} AND w.schema = f.schema""",
     )
     yield Step(
         "Keep how far new ones are",
-        f"""INSERT INTO metl_watermarks SELECT {of}, f.schema, f.latest, f.earliest FROM {found} AS f
+        f"""INSERT INTO metl_watermarks SELECT {of}, f.schema, LEAST(f.latest, {_FARTHEST}), f.earliest
+        FROM {found} AS f
         WHERE NOT EXISTS (SELECT 1 FROM metl_watermarks AS w WHERE w.entity = {of} AND w.schema = f.schema)""",
     )
 
@@ -86,7 +92,7 @@ class Periods(NamedTuple):
         zone = text(self.time_zone)
         earliest = f"(SELECT MIN(earliest) FROM metl_watermarks WHERE entity = {text(self.entity)})"
         first = f"GREATEST({self.first}, {earliest}, {_OLDEST})"
-        start = f"DATE_TRUNC({text(self.every)}, CAST({first} AT TIME ZONE {zone} AS TIMESTAMP))"
+        start = self._began(first)
         opened = f"SELECT CASE WHEN {self.first} IS NOT NULL THEN {start} AT TIME ZONE {zone} END AS opened_from"
         yield temporary(self._opened, opened, f"Find since when {self.table} goes")
         yield temporary(self.over, self._query(), f"Find the periods of {self.table} that are over")
@@ -95,9 +101,14 @@ class Periods(NamedTuple):
     def _opened(self) -> str:
         return f"_opened_{self.table}"
 
+    def _began(self, time: str) -> str:
+        """Return the expression for the local time at which the period of an instant began."""
+        return f"DATE_TRUNC({text(self.every)}, CAST({time} AT TIME ZONE {text(self.time_zone)} AS TIMESTAMP))"
+
     def _query(self) -> str:
         zone, unit = text(self.time_zone), _UNITS[self.every]
-        start = f"CAST((SELECT opened_from FROM {name(self._opened)}) AT TIME ZONE {zone} AS TIMESTAMP)"
+        # A midnight that clocks skip is the hour behind it: later periods begin at midnight all the same.
+        start = self._began(f"(SELECT opened_from FROM {name(self._opened)})")
         last = f"CAST({self.low} AT TIME ZONE {zone} AS TIMESTAMP)"
         day = "CAST(s.after - INTERVAL '1' DAY AS DATE)"
         number = f"EXTRACT(YEAR FROM {day}) * 10000 + EXTRACT(MONTH FROM {day}) * 100 + EXTRACT(DAY FROM {day})"

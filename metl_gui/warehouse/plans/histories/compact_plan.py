@@ -88,12 +88,8 @@ def late_plan(history: EntityHistory, load: str, before: datetime) -> Iterator[S
     """
     staged, aside = name(staged_table(history.entity)), set_aside_table(history.entity)
     table, columns = name(history_table(history.entity)), staged_columns(history)
-    rank = RANK.replace("op", "{}.op", 1)
-    folded = f"""EXISTS (SELECT 1 FROM {table} AS f WHERE f.position_log = {text(COMPACTED.log)}
-        AND f.schema = s.schema AND f.row_key = s.row_key
-        AND f.order_key || {rank.format("f")} >= s.order_key || {rank.format("s")})"""
     known = "EXISTS (SELECT 1 FROM {} AS h WHERE " + f"{same_place('h', 's')} AND {equal_content(history)})"
-    late = f"({COMMIT.replace('h.', 's.')} < {_instant(before)} OR {folded}) AND NOT {known.format(table)}"
+    late = f"({COMMIT.replace('h.', 's.')} < {_instant(before)} OR {_is_folded(table)}) AND NOT {known.format(table)}"
     yield Step(
         f"Set aside messages of {history.entity} that come too late",
         f"""INSERT INTO {name(aside)} ({names(columns)}, batch, "_column")
@@ -103,6 +99,24 @@ def late_plan(history: EntityHistory, load: str, before: datetime) -> Iterator[S
         "insert",
     )
     yield Step("Leave them out", f"DELETE FROM {staged} AS s WHERE {late}")
+
+
+def folded_step(entity: str) -> Step:
+    """Return the step that leaves aside for good what was set aside before, and for which a folded message stands."""
+    aside = name(set_aside_table(entity))
+    return Step(
+        f"Leave messages of {entity} aside that come too late",
+        f"""UPDATE {aside} AS s SET "_column" = {text(TOO_LATE)}
+        WHERE {_is_folded(name(history_table(entity)))}""",
+    )
+
+
+def _is_folded(table: str) -> str:
+    """Return the condition that a folded message of a history stands at the place of a message, ``s``, or behind it."""
+    rank = RANK.replace("op", "{}.op", 1)
+    return f"""EXISTS (SELECT 1 FROM {table} AS f WHERE f.position_log = {text(COMPACTED.log)}
+        AND f.schema = s.schema AND f.row_key = s.row_key
+        AND f.order_key || {rank.format("f")} >= s.order_key || {rank.format("s")})"""
 
 
 def _ends(history: EntityHistory, before: datetime) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from metl_gui.core.dimensional.histories import EntityHistory
 from metl_gui.warehouse.plans.histories.arrivals import Batch, touched_by
 from metl_gui.warehouse.plans.histories.history_tables import RANK, history_table
+from metl_gui.warehouse.plans.histories.replay_plan import is_void
 from metl_gui.warehouse.plans.histories.state_plan import StateTables
 from metl_gui.warehouse.plans.statements import Step, name, temporary, text
 
@@ -20,7 +21,8 @@ CLOSED = "closed snapshot"
 def absent_plan(history: EntityHistory, schema: str, load: str) -> Iterator[Step]:
     """Yield the steps that delete the rows of a schema which its last snapshot does not have.
 
-    All rows of a snapshot stand at one position of the log, and so do these deletes.
+    All rows of a snapshot stand at one position of the log, and so do these deletes. Void messages say nothing: a
+    snapshot of which all are void is none, and the one before it is the last.
 
     Args:
         history: of an entity.
@@ -35,24 +37,27 @@ def absent_plan(history: EntityHistory, schema: str, load: str) -> Iterator[Step
         came,
         f"""
         WITH snapshot AS (
-            SELECT MAX(order_key) AS at FROM {table} WHERE schema = {of} AND op = 'r'),
+            SELECT MAX(h.order_key) AS at FROM {table} AS h
+            WHERE h.schema = {of} AND h.op = 'r' AND NOT {is_void("h")}),
           taken AS (
             SELECT MAX(h.committed_at) AS committed_at, MAX(h.seen_at) AS seen_at, MAX(h.publication) AS publication
-            FROM {table} AS h JOIN snapshot AS s ON h.order_key = s.at AND h.schema = {of} AND h.op = 'r'),
+            FROM {table} AS h JOIN snapshot AS s ON h.order_key = s.at AND h.schema = {of} AND h.op = 'r'
+            WHERE NOT {is_void("h")}),
           before AS (
             SELECT h.*,
               ROW_NUMBER() OVER (PARTITION BY h.row_key ORDER BY h.order_key DESC, {RANK} DESC) AS "_place"
             FROM {table} AS h JOIN snapshot AS s ON h.order_key < s.at
-            WHERE h.schema = {of} AND h.row_key IS NOT NULL)
+            WHERE h.schema = {of} AND h.row_key IS NOT NULL AND NOT {is_void("h")})
         SELECT {of} AS schema, b.row_key, s.at AS order_key, 'd' AS op, t.publication, b.schema_version,
           b.entity_version, t.committed_at, t.seen_at, {text(CLOSED)} AS position_log,
           0 AS position_partition, 0 AS position_offset, TRUE AS snapshot
         FROM before AS b CROSS JOIN snapshot AS s CROSS JOIN taken AS t
         WHERE b."_place" = 1 AND b.op <> 'd' AND NOT EXISTS (
-            SELECT 1 FROM {table} AS r WHERE r.schema = {of} AND r.row_key = b.row_key AND r.order_key = s.at)
+            SELECT 1 FROM {table} AS r WHERE r.schema = {of} AND r.row_key = b.row_key AND r.order_key = s.at
+              AND NOT {is_void("r")})
           AND NOT EXISTS (
             SELECT 1 FROM {table} AS u WHERE u.schema = {of} AND u.op = 't' AND u.order_key < s.at
-              AND u.order_key > b.order_key)""",
+              AND u.order_key > b.order_key AND NOT {is_void("u")})""",
         f"Find rows of {entity} that the snapshot does not have",
     )
     columns = "schema, row_key, order_key, op, publication, schema_version, entity_version, committed_at, seen_at"

@@ -10,8 +10,9 @@ import msgspec
 from sqlglot import exp
 
 from metl_gui.core.dimensional.histories import EntityHistory, HistoryColumn
+from metl_gui.core.dimensional.models.key_parts import SCHEMA, key_parts, parts_named
 from metl_gui.core.dimensional.rows.junk import junk_of
-from metl_gui.core.trees.paths import join, split
+from metl_gui.core.trees.paths import split
 from metl_gui.core.warehouse_model import (
     EVENT_TIME,
     PARENT,
@@ -36,7 +37,7 @@ from metl_gui.warehouse.plans.shapes.bridge_shapes import (
     owned_lists,
     pair_bridge,
 )
-from metl_gui.warehouse.plans.shapes.conversions import converted, finite, held_since, tried
+from metl_gui.warehouse.plans.shapes.conversions import attempted, converted, finite, held_since, over_columns
 from metl_gui.warehouse.plans.shapes.table_shapes import (
     ComputedColumn,
     DimensionShape,
@@ -70,6 +71,7 @@ def shapes(model: Model, histories: Sequence[EntityHistory], parse: Parse) -> Ta
     """
     _check_supported(model)
     by_entity = {one.entity: one for one in histories}
+    _check_entities(by_entity)
     maker = _Maker(model, by_entity, parse)
     dimensions = [maker.dimension(one) for one in model.dimensions]
     links = {one.name: maker.fact(one) for one in links_of(model, maker.column)}
@@ -112,6 +114,21 @@ def shapes(model: Model, histories: Sequence[EntityHistory], parse: Parse) -> Ta
 def _narrowed(history: EntityHistory, columns: Collection[str]) -> EntityHistory:
     """Return a history with some of its columns."""
     return msgspec.structs.replace(history, columns=tuple(one for one in history.columns if one.name in columns))
+
+
+def _check_entities(entities: Collection[str]) -> None:
+    """Refuse entities whose names differ in capitals alone, which databases do not tell apart.
+
+    Raises:
+        ModelError: there are such.
+    """
+    seen: dict[str, str] = {}
+    for one in entities:
+        first = seen.setdefault(one.lower(), one)
+        if first != one:
+            text = f"The entities {first} and {one} would share one history: their names differ in capitals alone."
+            hint = "Rename one of them, or keep the history of one: list entities in the model."
+            raise ModelError("Two histories have one name", text, hint)
 
 
 def _check_supported(model: Model) -> None:
@@ -227,18 +244,11 @@ class _Maker:
         history_of = self.history(table, entity)
         if history_of.at_path(text) is not None:
             return self.attribute(table, entity, text, type_, label, history)
-        uses: list[str] = []
-
-        def in_columns(node: exp.Expr) -> exp.Expr:
-            if not isinstance(node, exp.Column | exp.Dot):
-                return node
-            column = self.column(table, entity, join(part.name for part in node.parts))
-            uses.append(column.name)
-            return exp.column(column.name, quoted=True)
-
-        sql = tried(self.parse(text).transform(in_columns)).sql(dialect=WRITTEN_IN)
-        cast, unfit = converted(f"({sql})", "", type_ or "text")
-        return ComputedColumn(label, cast, sql_type(type_ or "text"), tuple(dict.fromkeys(uses)), history, unfit)
+        tree, uses = over_columns(self.parse(text), lambda path: self.column(table, entity, path))
+        value, fails = attempted(tree.sql(dialect=WRITTEN_IN))
+        cast, unfit = converted(value, "", type_ or "text")
+        unfit = f"({fails} OR {unfit})" if unfit else fails
+        return ComputedColumn(label, cast, sql_type(type_ or "text"), uses, history, unfit)
 
     def value(self, table: str, entity: str, column: Column) -> ComputedColumn:
         if column.expression:
@@ -251,7 +261,7 @@ class _Maker:
             text = f"{table} declares no business key, and the entity {entity} has none."
             raise ModelError("A table has no key", text, _EDIT)
         own = [KeyColumn(last_part(one.path), one.name, one.type) for one in found]
-        return (KeyColumn("schema", "_schema", "text"), *own) if with_schema else tuple(own)
+        return (KeyColumn(SCHEMA, "_schema", "text"), *own) if with_schema else tuple(own)
 
     def dimension(self, one: Dimension) -> DimensionShape:
         key = self.key(one.name, one.entity, one.business_key, one.key_includes_schema)
@@ -285,7 +295,7 @@ class _Maker:
     def fact(self, one: Fact) -> FactShape:
         if one.grain == "row":
             key: tuple[KeyColumn, ...] = (
-                KeyColumn("schema", "_schema", "text"),
+                KeyColumn(SCHEMA, "_schema", "text"),
                 KeyColumn("row_key", "_row", "text"),
             )
         else:
@@ -367,17 +377,44 @@ class _Maker:
         if target is None:
             raise ModelError("A dimension does not exist", f"{of.name} refers to {one.dimension}.", _EDIT)
         key = self.key(target.name, target.entity, target.business_key, target.key_includes_schema)
-        on = {right: left for left, right in one.on} if not isinstance(one.on, str) else {}
+        on = self.looked_up(of, one, target)
         values = []
         for part in key:
-            looked_up = next((left for right, left in on.items() if part.name == last_part(right)), None)
-            if looked_up is None:
+            if part.source in on:
+                values.append(self.expression(of.name, of.entity, on[part.source], part.declared, part.name))
+            elif part.source == "_schema" and _tells_schema(of):
+                values.append(ComputedColumn(part.name, name("_k0"), part.type))
+            else:
                 text = f"The reference {one.name} of {of.name} does not say what {part.name} of {target.name} is."
                 raise ModelError("A reference does not name the whole key", text, _EDIT)
-            values.append(self.expression(of.name, of.entity, looked_up, part.declared, part.name))
         return ReferenceShape(
             one.name, one.dimension, tuple(values), one.as_of or default, one.on_miss, cascade=one.cascade
         )
+
+    def looked_up(self, of: Dimension | Fact, one: Reference, target: Dimension) -> dict[str, str]:
+        """Return what a reference looks up, by the column of the history, or of the load, of each part of the key.
+
+        Raises:
+            ModelError: a side of it may mean several parts of the key.
+        """
+        parts = key_parts(target, self.history(target.name, target.entity))
+        on: dict[str, str] = {}
+        for left, right in one.on if not isinstance(one.on, str) else ():
+            found = parts_named(right, parts)
+            if len(found) > 1:
+                paths = " or ".join(part.path for part in found)
+                text = f"The reference {one.name} of {of.name} says {right}, which may be {paths} of {target.name}."
+                raise ModelError("A reference names a part of a key that may be several", text, _EDIT)
+            if found and found[0].column is not None:
+                on[found[0].column.name] = left
+            elif not found and right == SCHEMA and target.key_includes_schema:
+                on["_schema"] = left
+        return on
+
+
+def _tells_schema(one: Dimension | Fact) -> bool:
+    """Return whether the key of a table begins with the schema of its rows."""
+    return one.key_includes_schema or (isinstance(one, Fact) and one.grain == "row")
 
 
 def _junk(model: Model, fact: Fact, values: Sequence[ComputedColumn]) -> tuple[JunkShape, ...]:

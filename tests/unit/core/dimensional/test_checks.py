@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from metl_gui.core.changes.draft import EditContext, perform
-from metl_gui.core.dimensional.models import checks, fact_checks, part_checks
+from metl_gui.core.dimensional.models import checks, fact_checks, name_checks, part_checks
 from metl_gui.core.dimensional.models.checks import check_model
 from metl_gui.core.edits.review import ConfirmBlock
 from metl_gui.core.edits.settings import SetSettings
@@ -121,6 +121,7 @@ FAULTS = [
     ("time: time", f"time: {'t' * 52}", "name-too-long", f"w: {'t' * 52}"),
     ("time: time", "time: metl_time", "name-reserved", "w: metl_time"),
     ('unknown: {name: "?"}', 'unknown: {nam: "?"}', "unknown-column", "w: customer"),
+    ('unknown: {name: "?"}', "unknown: {customer_id: zero}", "value", "w: customer.customer_id"),
     ("[[name, valid_from]]", "[[name, valid_form]]", "unknown-column", "w: customer"),
     ("columns: [iban]", "columns: [ibn]", "unknown-column", "w: account_day"),
     ("columns: [status]", "columns: [state]", "unknown-column", "w: flags"),
@@ -209,9 +210,8 @@ ELSEWHERE = {
 
 
 def test_every_code_of_the_checks_is_among_the_faults() -> None:
-    used = set(
-        re.findall(r'"warehouse\.([a-z-]+)"', "".join(map(inspect.getsource, (checks, fact_checks, part_checks))))
-    )
+    modules = (checks, fact_checks, name_checks, part_checks)
+    used = set(re.findall(r'"warehouse\.([a-z-]+)"', "".join(map(inspect.getsource, modules))))
     assert len(used) > 30
     assert {code for _, _, code, _ in FAULTS if code} | ELSEWHERE == used
 

@@ -100,6 +100,17 @@ def test_masked_keys_of_rows_are_refused() -> None:
             masks(document, "omit")
 
 
+def test_a_masked_key_whose_name_has_a_comma_is_refused() -> None:
+    made = world()
+    made.schema("s.note", "1", "text", "about, by")
+    made.map("s.note@1:note@1", text="text")
+    schema = made.document.extraction.named("s.note")
+    assert schema is not None
+    made.do(SetSettings(Side.EXTRACTION, schema.id, (("mask", "about\\, by"), ("key", "about\\, by"))))
+    with pytest.raises(EditError, match=r"keys of s\.note are masked"):
+        masks(made.document, "omit")
+
+
 def test_what_may_be_the_key_of_a_record_is_refused_where_nobody_says_what_it_is() -> None:
     made = world()
     made.schema("s.note", "1", "text", "about")

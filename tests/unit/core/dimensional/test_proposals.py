@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from metl_gui.core.dimensional.models.checks import check_model
 from metl_gui.core.dimensional.models.proposals import proposed_model
+from metl_gui.core.dimensional.models.proposed_tables import proposed_tables
 from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Side
@@ -126,3 +127,23 @@ def test_what_is_not_mapped_is_not_in_it() -> None:
 def test_days_have_another_name_where_an_entity_is_called_date() -> None:
     model = proposed(date="*date_id:integer name", sale="*sale_id:integer amount:number at:moment")
     assert [table.name for table in model.tables if isinstance(table, Dates)] == ["calendar_date"]
+
+
+def test_names_begin_with_no_underscore_as_those_of_the_loader_do() -> None:
+    model = proposed(
+        _guest="*guest_id:integer _from name", stay="*stay_id:integer guest_id:integer _amount:number at:moment"
+    )
+    guest, stay = model.table("guest"), model.table("stay")
+    assert isinstance(guest, Dimension)
+    assert isinstance(stay, Fact)
+    assert guest.columns != "all"
+    assert (guest.entity, [column.name for column in guest.columns]) == ("_guest", ["from", "name"])
+    assert [column.name for column in stay.measures] == ["amount"]
+    assert stay.references[0].dimension == "guest"
+
+
+def test_a_proposed_table_refers_to_the_dimension_that_the_model_has_of_an_entity() -> None:
+    found = document(_guest="*guest_id:integer name", stay="*stay_id:integer guest_id:integer amount:number at:moment")
+    model = Model(name="w", tables=(Dimension(name="visitor", entity="_guest"),))
+    stay = next(table for table in proposed_tables(found, model) if isinstance(table, Fact))
+    assert stay.references[0].dimension == "visitor"

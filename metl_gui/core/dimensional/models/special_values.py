@@ -1,0 +1,96 @@
+"""Values that a model declares as text, held against the types of their columns, as every target reads them.
+
+Source: docs/reference/warehouse-model.md, "Types".
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import date, time
+from decimal import Decimal, InvalidOperation
+
+from metl_gui.core.dimensional.histories import DECIMAL_DIGITS
+
+_TRUTHS = frozenset(("true", "t", "yes", "y", "1", "false", "f", "no", "n", "0"))
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_MOMENT = re.compile(r"([0-9-]+)(?:[ T]([0-9:.]+))?(?: ?(?:Z|[+-][0-9]{2}(?::?[0-9]{2})?))?")
+_TIME = re.compile(r"([0-9]{2}:[0-9]{2}(?::[0-9]{2})?)(?:\.[0-9]{1,6})?")
+_ENDLESS = frozenset(("infinity", "-infinity"))
+
+
+def is_day(value: str) -> bool:
+    """Whether a text is a day as ``2026-12-31``; weeks and days without hyphens are none."""
+    if _DAY.fullmatch(value) is None:
+        return False
+    try:
+        date.fromisoformat(value)
+    except ValueError:
+        return False
+    return True
+
+
+def is_value(value: str, type_: str) -> bool:
+    """Whether a text is a value of a type; of one that is not known, anything is.
+
+    Args:
+        value: the text.
+        type_: see ``histories.TYPES``.
+    """
+    name, _, rest = type_.partition("(")
+    numbers = [int(one) for one in rest.rstrip(")").split(",") if one]
+    match name:
+        case "integer":
+            return _is_decimal(value, DECIMAL_DIGITS, 0)
+        case "decimal":
+            return _is_decimal(value, *numbers) if len(numbers) == 2 else True
+        case "float":
+            return _is_float(value)
+        case "boolean":
+            return value.lower() in _TRUTHS
+        case "date":
+            return is_day(value) or value.lower() in _ENDLESS
+        case "time":
+            return _is_time(value)
+        case "timestamp" | "instant":
+            return _is_moment(value)
+        case "text":
+            return not numbers or len(value) <= numbers[0]
+        case _:
+            return True
+
+
+def _is_decimal(value: str, digits: int, scale: int) -> bool:
+    try:
+        found = Decimal(value)
+    except InvalidOperation:
+        return False
+    if not found.is_finite():
+        return False
+    places = -int(found.normalize().as_tuple().exponent)
+    return places <= scale and found.adjusted() < max(digits - scale, 1)
+
+
+def _is_float(value: str) -> bool:
+    try:
+        float(value)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_time(value: str) -> bool:
+    found = _TIME.fullmatch(value)
+    if found is None:
+        return False
+    try:
+        time.fromisoformat(found[1])
+    except ValueError:
+        return False
+    return True
+
+
+def _is_moment(value: str) -> bool:
+    found = _MOMENT.fullmatch(value)
+    if found is None:
+        return value.lower() in _ENDLESS
+    return is_day(found[1]) and (found[2] is None or _is_time(found[2]))

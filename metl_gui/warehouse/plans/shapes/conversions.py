@@ -50,8 +50,9 @@ def _losses(sql: str, cast: str, of: str, to: str) -> list[str]:
     scale = _scale(to)
     if scale is not None:
         known = _scale(of)
-        fits = known is not None and known <= scale
-        return [] if fits else [f"metl_decimals({_text(sql)}) > {scale}"]
+        if known is None:
+            return [_more_decimals(_text(sql), scale)]
+        return [f"TRY_CAST({cast} AS {sql_type(of)}) IS DISTINCT FROM {sql}"] if known > scale else []
     match to:
         case "float":
             whole = (
@@ -65,6 +66,16 @@ def _losses(sql: str, cast: str, of: str, to: str) -> list[str]:
         case "time" if is_text:
             return [f"TRY_CAST({sql} AS TIMESTAMP) IS NOT NULL"]
     return []
+
+
+def _more_decimals(text: str, scale: int) -> str:
+    """Return the condition that a number written as text has more digits behind the point, but for zeros at its end.
+
+    They are counted only where there may be too many: counting takes as long as several casts.
+    """
+    point = f"STRPOS({text}, '.')"
+    may_have = f"{text} LIKE '%e%' OR {text} LIKE '%E%' OR ({point} > 0 AND LENGTH({text}) - {point} > {scale})"
+    return f"CASE WHEN {may_have} THEN metl_decimals({text}) > {scale} ELSE FALSE END"
 
 
 def _scale(type_: str) -> int | None:

@@ -93,8 +93,12 @@ class ProjectFile:
     Made by ``create`` and ``open``; a context manager that closes.
     """
 
-    def __init__(self, path: Path, connection: FileConnection, holder: lease.LeaseHolder | None) -> None:
+    def __init__(
+        self, path: Path, connection: FileConnection, holder: lease.LeaseHolder | None, project_id: str
+    ) -> None:
         self.path = path
+        self.project_id = project_id
+        """The project's own id, which never changes; copies of the file share it."""
         self.backup: Path | None = None
         self._connection = connection
         self._holder = holder
@@ -146,6 +150,7 @@ class ProjectFile:
                 schema_validation.require_shape(connection, path, schema_validation.shape_of(found))
                 if not is_sound:
                     schema_validation.require_soundness(connection, path)
+                project_id = _project_id(connection, path)
                 backup = None
                 if holder is not None or found < VERSION:
                     backup = bring_up_to_date(connection, path)
@@ -153,7 +158,7 @@ class ProjectFile:
                     enter_editing_mode(connection, path)
                     with writing(connection):
                         lease.take(connection, holder, by_force=take_over)
-                project = cls(path, connection, holder)
+                project = cls(path, connection, holder, project_id)
                 project.backup = backup
                 return project
             except BaseException:
@@ -210,12 +215,6 @@ class ProjectFile:
     def is_for_editing(self) -> bool:
         """Whether this opening holds the editing lease, as far as it knows."""
         return self._holder is not None
-
-    @property
-    def project_id(self) -> str:
-        """The project's own id; copies of the file share it."""
-        with self._reading() as connection:
-            return str(connection.execute("SELECT id FROM project").fetchone()[0])
 
     def state(self) -> int:
         """Read the number of the newest state; cheap, so that others can look whether something was committed."""
@@ -495,7 +494,11 @@ def read_project_id(path: Path) -> str:
         ProjectError: it is no project file, or cannot be read.
     """
     with translated(path), closing(connect(path)) as connection:
-        found = connection.execute("SELECT id FROM project").fetchone()
+        return _project_id(connection, path)
+
+
+def _project_id(connection: sqlite3.Connection, path: Path) -> str:
+    found = connection.execute("SELECT id FROM project").fetchone()
     if found is None or not isinstance(found[0], str):
         raise damaged(path, "It does not say which project it is")
     return found[0]

@@ -253,6 +253,15 @@ class Workbench:
         found = self._project.group_of(state)
         return found.title if found is not None else ""
 
+    def change_of_group(self, state: int) -> ChangeSet:
+        """Return everything that was changed by one gesture or command with a state, as one change.
+
+        Raises:
+            EditError: it is taken back already, or the log was compacted over it.
+            ProjectError: there is no such state.
+        """
+        return self._project.change_of(self._past.group_to_take_back(state))
+
     def redo(self, doors: tuple[EditOrigin, ...] = ANY_ORIGIN, door: EditOrigin = EditOrigin.COMMAND) -> Transition:
         """Bring the newest undone group of edits again, as a new state.
 

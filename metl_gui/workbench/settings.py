@@ -197,20 +197,22 @@ def _schema_assignment(document: Document, side: Side, schema: Schema, text: str
             f"{text!r} is no setting.", hint="Write it as NAME=VALUE; an empty value puts the default back."
         )
     if name == "key" and side is Side.EXTRACTION:
-        value = ",".join(_known_paths(document, side, schema, value))
+        value = paths.join_list(_known_paths(document, side, schema, value))
     if name in (MASK, SETTLED):
-        value = ",".join(sorted(set(_known_paths(document, side, schema, value))))
+        value = paths.join_list(sorted(set(_known_paths(document, side, schema, value))))
     if name in _PATH_SETTINGS and value:
         _check_path(value)
     return name, value
 
 
 def _known_paths(document: Document, side: Side, schema: Schema, value: str) -> list[str]:
-    wanted = [path.strip() for path in value.split(",") if path.strip()]
+    wanted = [path.strip() for path in paths.split_list(value) if path.strip()]
     known = {a.path for version in document.tree(side).versions(schema.id) for a in version.attributes}
     for path in wanted:
         if path not in known:
             hint = near_names(path, known) or "Name attributes by their dotted paths, with commas between."
+            if value in known and "," in value:
+                hint = f"Write a comma within a name as \\,: {paths.join_list((value,))}"
             raise EditError(f"No version of {schema.name} has an attribute {path!r}.", hint=hint)
     return wanted
 

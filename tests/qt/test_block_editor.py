@@ -485,6 +485,27 @@ def test_an_unconfirmed_block_is_confirmed_by_the_button_and_a_confirmed_one_has
     assert editor.confirm.isHidden()
 
 
+def test_a_block_is_confirmed_only_while_the_newest_state_is_shown(editor: BlockPanel, window: Window) -> None:
+    assert editor.key is not None
+    pair = Element(id_of(editor.lists.right, "channel"), id_of(editor.lists.left, "settled"))
+    window.project.do(SetElements(editor.key, (pair,), status=Status.UNCONFIRMED))
+    document = window.project.value
+
+    def ends(key: BlockKey) -> tuple[int, int]:
+        return document.extraction.schema_of(key[0]), document.cdm.schema_of(key[1])
+
+    here = ends(editor.key)
+    apart = (block for block in document.matrix.blocks() if not any(map(int.__eq__, ends(block.key), here)))
+    other = next(block for block in apart if block.elements)
+    window.project.do(SetElements(other.key, zeros=other.elements[:1]))
+    assert editor.confirm.isEnabled()
+    window.history.looking.look_at(window.project.value.state - 1)
+    assert not editor.confirm.isHidden()
+    assert not editor.confirm.isEnabled()
+    window.history.looking.come_back()
+    assert editor.confirm.isEnabled()
+
+
 def test_a_retired_block_is_said_in_words(editor: BlockPanel, window: Window) -> None:
     assert editor.key is not None
     count = len(elements(window, editor.key))

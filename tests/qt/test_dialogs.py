@@ -62,3 +62,28 @@ def test_a_state_is_named_in_a_line_that_has_the_keyboard(
     workbench = window.project.workbench
     assert workbench is not None
     assert workbench.log(1)[0].name == name
+
+
+def test_a_name_that_is_refused_stands_there_to_be_mended(window: Window, monkeypatch: pytest.MonkeyPatch) -> None:
+    typed, told = "x" * 300, list[str]()
+
+    def act(question: dialogs.QuestionDialog) -> None:
+        line = question.findChild(QLineEdit)
+        if line is None:
+            told.append(question.windowTitle())
+            QTest.keyClick(question, Qt.Key.Key_Return)
+            return
+        if told:
+            assert line.text() == typed
+            line.setText("Q3 go-live")
+        else:
+            line.setText(typed)
+        QTest.keyClick(line, Qt.Key.Key_Return)
+
+    answering(monkeypatch, act)
+    activate(window)
+    window.actions_table["name_state"].trigger()
+    workbench = window.project.workbench
+    assert workbench is not None
+    assert told == ["That is too long for a name."]
+    assert workbench.log(1)[0].name == "Q3 go-live"

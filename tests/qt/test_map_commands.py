@@ -12,7 +12,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QMenu, QPushButton, QToolTip, QWidget
 from pytestqt.qtbot import QtBot
 
+from metl_gui.core.edits.elements import SetElements
+from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.matrix.blocks import BlockKey, Element
+from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.matrix.layout.axis import Level
 from metl_gui.ui.matrix.layout.camera import Camera
@@ -215,6 +218,20 @@ def test_a_table_from_a_spreadsheet_is_pasted_into_the_selected_block(window: Wi
     window.selection.choose(versions(window, key))
     window.actions_table["paste_block"].trigger()
     assert elements(window, key) == {Element(target.id, source.id)}
+
+
+def test_a_copied_name_that_no_table_is_read_back_with_is_told(window: Window) -> None:
+    for side, name in ((Side.EXTRACTION, "fx.odd"), (Side.CDM, "odd")):
+        declared = VersionDeclaration(name, (AttributeDeclaration("a\0b", "string"),), "1")
+        assert window.project.do(AddVersion(side, declared))
+    document = window.project.value
+    found = (document.tree(side).named(name) for side, name in ((Side.EXTRACTION, "fx.odd"), (Side.CDM, "odd")))
+    source, target = (one.version_ids[0] for one in found if one is not None)
+    p, q = document.extraction.version(source).attributes[0].id, document.cdm.version(target).attributes[0].id
+    assert window.project.do(SetElements((source, target), (Element(q, p),)))
+    window.selection.choose(versions(window, (source, target)))
+    window.actions_table["copy_block"].trigger()
+    assert "1 element. A name holds a NUL character: as a table it is not read back." in said(window)
 
 
 def test_a_table_with_a_conflict_is_listed_and_nothing_is_written(

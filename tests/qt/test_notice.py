@@ -139,6 +139,22 @@ def test_a_notice_goes_with_the_edit_that_it_reports_and_says_of_no_other_that_i
     assert window.notice.isVisible(), "it reports no edit"
 
 
+def test_a_notice_of_decisions_made_by_a_job_undoes_them_and_goes_with_the_next_edit(window: Window) -> None:
+    window.show_page(1)
+    waiting = window.project.review_items()
+    window.review_commands.postpone_shown()
+    assert window.notice.action.text() == "Undo"
+    assert all(item.block.postponed for item in window.project.review_items())
+    QTest.mouseClick(window.notice.action, LEFT)
+    assert window.project.review_items() == waiting
+    window.review_commands.postpone_shown()
+    QApplication.processEvents()
+    assert window.notice.isVisible()
+    block = next(each for each in window.project.value.matrix.blocks() if each.elements)
+    assert window.project.do(SetElements(block.key, zeros=block.elements[:1]))
+    assert window.notice.isHidden()
+
+
 def test_escape_closes_a_notice_that_has_the_focus_which_goes_back(window: Window) -> None:
     activate(window)
     window.map.sources.box.setFocus()

@@ -14,9 +14,10 @@ from PySide6.QtWidgets import QApplication, QLineEdit
 from pytestqt.qtbot import QtBot
 
 from metl_gui.core.progress import Watch
+from metl_gui.core.project.comments import node_subject
 from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.jobs.jobs import Jobs
-from metl_gui.ui.project.selection import Selected, place_of_version
+from metl_gui.ui.project.selection import NodeRef, Selected, place_of_version
 from metl_gui.ui.project.settings import ViewSettings, stored_settings
 from metl_gui.ui.shell.window import Window
 from metl_gui.ui.widgets import dialogs
@@ -224,6 +225,21 @@ def test_a_visit_that_fits_nothing_is_passed_over(
     assert window.stack.currentWidget() is window.map
     assert window.selection.current == Selected()
     assert window.map.matrix.content is not None
+
+
+def test_comments_of_a_project_that_was_opened_read_only_cannot_be_removed(
+    make_window: Callable[[], Window], sample: SampleFolder
+) -> None:
+    with Workbench.open(sample.project) as workbench:
+        schema = workbench.document.extraction.schemas()[0]
+        workbench.add_comment(node_subject(workbench.document, Side.EXTRACTION, schema.id), "Gross, in euro")
+    window = make_window()
+    panel = window.owner_docks.comments
+    for for_editing in (False, True):
+        window.show_project(Workbench.open(sample.project, for_editing=for_editing))
+        window.owners.comment()
+        window.selection.choose(Selected(NodeRef(schema.id)))
+        assert [card.remove.isEnabled() for card in panel.cards] == [for_editing]
 
 
 def test_a_closed_project_is_not_opened_by_the_next_window(

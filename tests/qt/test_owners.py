@@ -76,7 +76,7 @@ def entity_dialog(window: Window, qtbot: QtBot) -> Iterator[EntityDialog]:
     wait_active(qtbot, dialog)
     yield dialog
     if open_dialog(window) is dialog:
-        dialog.reject()
+        dialog.done(0)
 
 
 def lineage_dialog(qtbot: QtBot, window: Window, key: Qt.KeyboardModifier) -> LineageDialog:
@@ -130,7 +130,10 @@ def test_a_new_version_is_written_by_keys_and_is_one_undo_step(window: Window, e
     assert "payer_id" in newest_paths(window, "payment")
 
 
-def test_the_editor_says_what_would_be_lost_before_it_is_done(window: Window, entity_dialog: EntityDialog) -> None:
+def test_the_editor_says_what_would_be_lost_before_it_is_done(
+    window: Window, entity_dialog: EntityDialog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dialogs, "ask", lambda *_: "leave")
     before = window.project.value
     entity_dialog.view.setCurrentIndex(entity_dialog.table.index(0, PATH))
     QTest.keyClick(entity_dialog.view, Qt.Key.Key_Delete, Qt.KeyboardModifier.ControlModifier)

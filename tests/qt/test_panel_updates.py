@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtWidgets import QStackedWidget, QWidget
+import pytest
+from PySide6.QtWidgets import QApplication, QStackedWidget, QWidget
 from pytestqt.qtbot import QtBot
 
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.matrix.blocks import Block
 from metl_gui.core.trees.nodes import Side
+from metl_gui.errors import BugError, ProjectError
 from metl_gui.ui.project.document import DocumentChange
 from metl_gui.ui.project.panel_updater import PanelUpdater
 from metl_gui.ui.project.selection import Selected, place_of_version
@@ -175,3 +177,45 @@ def test_the_headers_of_the_matrix_are_not_painted_again_by_an_edit(window: Wind
     matrix.zoom(2.0)
     matrix.grab()
     assert kept() == [None, None]
+
+
+def test_what_a_panel_cannot_read_when_it_is_shown_is_told_once_and_tried_again(window: Window, qtbot: QtBot) -> None:
+    stack, page = pages(qtbot)
+    seen: list[int] = []
+    told: list[str] = []
+    window.project.refused.disconnect()
+    window.project.refused.connect(lambda error: told.append(str(error)))
+    gone = [True]
+
+    def update() -> None:
+        if gone[0]:
+            raise ProjectError("fx.metl is not where it was opened.")
+        seen.append(window.project.value.state)
+
+    PanelUpdater(window.project, page, update)
+    clear_one(window)
+    for _ in range(3):
+        stack.setCurrentWidget(page)
+        stack.setCurrentIndex(0)
+        QApplication.processEvents()
+    assert told == ["fx.metl is not where it was opened."]
+    gone[0] = False
+    for _ in range(2):
+        stack.setCurrentWidget(page)
+        stack.setCurrentIndex(0)
+    assert seen == [window.project.value.state]
+    assert len(told) == 1
+
+
+@pytest.mark.logs(r"a panel could not be shown")
+def test_a_fault_of_a_panel_that_is_shown_is_told_as_one_of_the_program(window: Window, qtbot: QtBot) -> None:
+    stack, page = pages(qtbot)
+    told: list[Exception] = []
+    window.project.refused.disconnect()
+    window.project.refused.connect(told.append)
+    known: dict[str, int] = {}
+    PanelUpdater(window.project, page, lambda: known["missing"])
+    clear_one(window)
+    stack.setCurrentWidget(page)
+    QApplication.processEvents()
+    assert [type(error) for error in told] == [BugError]

@@ -9,8 +9,12 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 from PySide6.QtWidgets import QApplication
 
+from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.matrix.blocks import Status
+from metl_gui.core.project.version_tasks import VersionTask
 from metl_gui.core.review.loss_choices import loss_name
+from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
+from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.review.card import LossCard
 from metl_gui.ui.shell.window import Window
 from metl_gui.ui.widgets import dialogs
@@ -159,6 +163,46 @@ def test_without_anything_to_decide_the_page_says_what_it_is_for(
         window.review.confirm()
     assert window.review._stack.currentIndex() == 0
     assert window.head.pages[1].count == ""
+
+
+def test_retiring_counts_the_elements_of_later_versions_that_go_with_it(
+    window: Window, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def agree(_title: str, text: str, *_: object) -> str:
+        asked.append(text)
+        return "retire"
+
+    monkeypatch.setattr(dialogs, "ask", agree)
+    document = window.project.value
+    orders = document.extraction.named("fx.payments.orders")
+    assert orders is not None
+    newest = document.extraction.version(orders.version_ids[-1])
+    paths = (*((each.path, each.type) for each in newest.attributes), ("extra", "string"))
+    attributes = tuple(AttributeDeclaration(*each) for each in paths)
+    assert window.project.do(AddVersion(Side.EXTRACTION, VersionDeclaration(orders.name, attributes, "6")))
+    window.show_page(1)
+    item = next(each for each in window.project.review_items() if each.chain)
+    window.review.list.go_to(item.key)
+    before = window.project.value.matrix.ones
+    window.review.retire()
+    gone = before - window.project.value.matrix.ones
+    assert gone > len(item.block.elements)
+    assert len(asked) == 1
+    assert asked[0].startswith(f"{gone} elements will go, those of 1 later version too; the list stays in the record.")
+
+
+def test_a_version_that_could_not_be_dismissed_is_not_said_to_be(
+    window: Window, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(dialogs, "tell", lambda error, *_: told.append(str(error)))
+    declared = VersionDeclaration("fx.payments.orders", (AttributeDeclaration("id", "string"),))
+    window.review_commands.dismiss(VersionTask(1, "fx.payments.orders", "9", declared))
+    assert len(told) == 1
+    assert told[0].startswith("There is no version task 1.")
+    assert window.notice.current is None
 
 
 def test_a_project_that_is_open_read_only_offers_no_decision(

@@ -7,7 +7,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from metl_gui.core.edits.elements import SetElements
+from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.matrix.blocks import Element, Status
+from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Schema, Side
 from metl_gui.ui.project.selection import NodeRef, Selected, place_of_version
 from metl_gui.ui.settings_dialogs.project_dialog import ProjectSettingsDialog
@@ -99,6 +101,22 @@ def test_a_key_of_an_unknown_attribute_is_refused_in_the_dialog(window: Window) 
     assert "customer_id" in dialog.preview.words.text()
     assert not dialog.do.isEnabled()
     dialog.reject()
+
+
+def test_a_key_whose_name_has_a_comma_is_offered_and_set_with_the_comma_escaped(window: Window) -> None:
+    name = "fx.payments.refunds"
+    declared = VersionDeclaration(name, tuple(AttributeDeclaration(path, "string") for path in ("id", "Name, Vorname")))
+    assert window.project.do(AddVersion(Side.EXTRACTION, declared))
+    dialog = ask_schema(window, name)
+    line = dialog.editors["key"].line
+    assert line is not None
+    offered = line.completer()
+    assert offered is not None
+    offered.setCompletionPrefix("Name")
+    assert offered.currentCompletion() == "Name\\, Vorname"
+    QTest.keyClicks(line, "id, Name\\, Vorname")
+    set_it(dialog)
+    assert schema(window, name).setting("key") == "id,Name\\, Vorname"
 
 
 def test_a_time_zone_is_offered_by_name_and_an_unknown_one_refused(window: Window) -> None:

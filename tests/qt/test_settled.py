@@ -161,6 +161,35 @@ def test_looking_again_puts_the_item_back_on_the_list_and_goes_to_it(window: Win
     assert window.review.list.settled.model.row_of(key) is None
 
 
+def test_looking_again_at_one_of_many_that_were_decided_in_one_step_asks_first(
+    window: Window, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window.show_page(1)
+    waiting = len(window.project.review_items())
+    assert waiting > 1
+    asked: list[tuple[str, str]] = []
+    answers = ["confirm", "cancel", "again"]
+
+    def answer(title: str, text: str, *_: object) -> str:
+        asked.append((title, text))
+        return answers.pop(0)
+
+    monkeypatch.setattr(dialogs, "ask", answer)
+    window.review_commands.confirm_shown()
+    assert window.project.review_items() == ()
+    strip = strip_of(window, qtbot)
+    first = next(each for each in strip.model.rows if each.waited)
+    click(strip, first.key)
+    QTest.mouseClick(detail_of(window).again_button, Qt.MouseButton.LeftButton)
+    assert window.project.review_items() == ()
+    title, text = asked[-1]
+    changed = sum(each.waited for each in strip.model.rows)
+    assert title in {f"Look again at {count} blocks?" for count in range(waiting, changed + 1)}
+    assert "in one step with" in text
+    QTest.mouseClick(detail_of(window).again_button, Qt.MouseButton.LeftButton)
+    assert len(window.project.review_items()) == waiting
+
+
 def test_undoing_asks_once_with_the_name_of_the_edit_and_says_what_stands_in_the_way(
     window: Window, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -18,6 +18,7 @@ from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.matrix.blocks import Element
 from metl_gui.core.progress import Watch
+from metl_gui.core.project.comments import node_subject
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import ProjectError
@@ -211,6 +212,26 @@ def test_what_is_shown_of_a_project_whose_file_is_gone_is_saved_as_a_copy_and_op
     assert window.project.value.state == (1 if is_overwritten else before)
 
 
+@pytest.mark.parametrize(
+    ("typed", "kept"),
+    [
+        ("backup 2026.07.30", "backup 2026.07.30.metl"),
+        ("backup", "backup.metl"),
+        ("backup.metl", "backup.metl"),
+        ("b.METL", "b.metl"),
+    ],
+)
+def test_a_dot_in_the_name_of_a_copy_or_a_new_project_does_not_end_it(
+    window: Window, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, typed: str, kept: str
+) -> None:
+    for folder, act in (("copies", window.commands.save_copy), ("new", window.commands.new_project)):
+        (tmp_path / folder).mkdir()
+        place = str(tmp_path / folder / typed)
+        monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_, place=place: (place, ""))
+        act()
+        assert [path.name for path in (tmp_path / folder).glob("*.metl")] == [kept]
+
+
 @pytest.mark.parametrize("id_", ["publish", "project_settings", "undo_state", "export"])
 def test_an_action_that_asks_a_file_which_is_gone_says_so(
     window: Window, monkeypatch: pytest.MonkeyPatch, id_: str
@@ -223,6 +244,58 @@ def test_an_action_that_asks_a_file_which_is_gone_says_so(
     workbench.path.rename(workbench.path.with_name("elsewhere.metl"))
     window.actions_table[id_].trigger()
     assert "not where it was opened" in " ".join(told)
+
+
+def moved_away(window: Window, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Rename the file of the open project, and return where the dialogs that follow are told."""
+    told: list[str] = []
+    monkeypatch.setattr(dialogs, "tell", lambda error, _parent: told.append(str(error)))
+    workbench = window.project.workbench
+    assert workbench is not None
+    workbench.path.rename(workbench.path.with_name("elsewhere.metl"))
+    return told
+
+
+def test_every_page_can_be_shown_after_the_file_was_moved(window: Window, monkeypatch: pytest.MonkeyPatch) -> None:
+    moved_away(window, monkeypatch)
+    for number in (3, 0, 1, 3, 1, 2, 0):
+        window.show_page(number)
+        QApplication.processEvents()
+        assert window.stack.currentIndex() == number
+    assert window.project.workbench is not None
+    assert window.warehouse.page.star.isVisibleTo(window.warehouse.page)
+
+
+def test_trees_are_painted_with_the_comments_known_so_far_after_the_file_was_moved(
+    window: Window, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workbench, document = window.project.workbench, window.project.value
+    assert workbench is not None
+    schema = document.extraction.schemas()[0]
+    workbench.add_comment(node_subject(document, Side.EXTRACTION, schema.id), "Gross, in euro")
+    window.project.read_comments_again()
+    window.history.looking.look_at(document.state - 1)
+    assert len(window.project.comments()) == 1
+    moved_away(window, monkeypatch)
+    window.history.looking.come_back()
+    assert [comment.text for comment in window.project.comments().all] == ["Gross, in euro"]
+    assert not window.map.sources.view.viewport().grab().isNull()
+
+
+def test_undo_of_the_banner_and_of_a_settled_block_say_that_the_file_is_gone(
+    window: Window, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    newest = window.project.value.state
+    window.history.looking.look_at(newest - 1)
+    told = moved_away(window, monkeypatch)
+    QTest.mouseClick(window.history.banner.undo, Qt.MouseButton.LeftButton)
+    assert len(told) == 1
+    window.history.looking.come_back()
+    told.clear()
+    window.review_commands.settling.undo_wanted.emit(newest)
+    window.review_commands.settling.undo_question_wanted.emit(newest)
+    assert len(told) == 2
+    assert all("not where it was opened" in each for each in told)
 
 
 def test_decisions_that_come_too_late_are_told_as_given_up_and_not_as_done_in_the_next_project(

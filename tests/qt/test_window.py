@@ -9,11 +9,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication, QImage, QKeySequence
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QMenu
 
 from metl_gui.core.edits.elements import SetElements
+from metl_gui.core.edits.versions import RemoveVersion
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import MetlError
 from metl_gui.ui import main
@@ -241,6 +242,65 @@ def test_removing_a_version_names_what_goes_and_forgets_its_selection(
     assert "elements go with it" in texts[0]
     assert window.project.value.extraction.find_version(schema.version_ids[0]) is None
     assert window.selection.current == Selected(NodeRef(schema.id))
+
+
+def test_the_version_of_the_side_that_was_chosen_last_is_removed_or_the_only_one(
+    window: Window, told: list[str]
+) -> None:
+    document = window.project.value
+    schema, entity = document.extraction.schemas()[0], document.cdm.named("payment")
+    assert entity is not None
+    source, target = NodeRef(schema.id, schema.version_ids[0]), NodeRef(entity.id, entity.version_ids[-1])
+    remove = window.actions_table["remove_version"]
+    for chosen, name in (
+        (Selected(source), schema.name),
+        (Selected(source, target), "payment"),
+        (Selected(NodeRef(schema.id), target), "payment"),
+        (Selected(source, target), schema.name),
+        (Selected(source, NodeRef(entity.id)), schema.name),
+    ):
+        window.selection.choose(chosen)
+        assert remove.isEnabled()
+        remove.trigger()
+        assert told[-1].startswith(f"Remove {name} ")
+
+
+def test_the_menu_of_a_version_that_was_selected_already_removes_that_one(window: Window, told: list[str]) -> None:
+    window.show_page(0)
+    document = window.project.value
+    schema, entity = document.extraction.schemas()[0], document.cdm.named("payment")
+    assert entity is not None
+    panels = (
+        (window.map.targets, NodeRef(entity.id, entity.version_ids[0]), "payment"),
+        (window.map.sources, NodeRef(schema.id, schema.version_ids[0]), schema.name),
+    )
+    for panel, place, _ in panels:
+        panel.view.setCurrentIndex(panel.model.index_of(place))
+    for panel, _, name in panels:
+        panel._show_menu(QPoint())
+        menu = QApplication.activePopupWidget()
+        assert isinstance(menu, QMenu)
+        action = next(each for each in menu.actions() if each.objectName() == "remove_version")
+        menu.close()
+        action.trigger()
+        assert told[-1].startswith(f"Remove {name} ")
+
+
+def test_removing_the_newest_version_of_an_entity_says_what_the_one_below_takes_over(
+    window: Window, told: list[str]
+) -> None:
+    document = window.project.value
+    entity = document.cdm.named("payment")
+    assert entity is not None
+    newest = entity.version_ids[-1]
+    window.selection.choose(Selected(None, NodeRef(entity.id, newest)))
+    window.commands.remove_version()
+    before = document.matrix.ones
+    assert window.project.do(RemoveVersion(Side.CDM, newest))
+    after = window.project.value
+    blocks = after.matrix.row_set(entity.version_ids[-2])
+    held, gone = sum(len(block.elements) for block in blocks), before - after.matrix.ones
+    assert f"{len(blocks)} blocks with {held} elements are carried to payment 1.0.0; {gone} element" in told[-1]
 
 
 def test_a_selection_keeps_what_still_exists(window: Window) -> None:

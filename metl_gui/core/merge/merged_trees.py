@@ -17,6 +17,7 @@ from metl_gui.core.merge.sides import ConflictKind, MergedNodes, ThreeWay, merge
 from metl_gui.core.project.masks import MASK
 from metl_gui.core.project.warehouse_settled import SETTLED
 from metl_gui.core.trees.nodes import Attribute, Schema, Side, Version
+from metl_gui.core.trees.paths import join_list, split_list
 from metl_gui.core.trees.schema_names import label_order
 from metl_gui.values import Value
 
@@ -149,8 +150,8 @@ class NameMerger:
         for name in base.keys() | ours.keys() | theirs.keys():
             values = ThreeWay(base.get(name, ""), ours.get(name, ""), theirs.get(name, ""))
             if name in (MASK, SETTLED):
-                paths = settled_set(ThreeWay(*(value.split(",") for value in values)))
-                found[name] = ",".join(sorted(path for path in paths if path))
+                paths = settled_set(ThreeWay(*map(split_list, values)))
+                found[name] = join_list(sorted(filter(None, paths)))
                 continue
             found[name], is_other = settled(values)
             if is_other:

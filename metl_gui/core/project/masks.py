@@ -12,6 +12,7 @@ from weakref import WeakKeyDictionary
 
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.nodes import Attribute, Schema, Side, Version
+from metl_gui.core.trees.paths import join_list, split_list
 from metl_gui.core.trees.trees import ReadableTree, Tree, TreeBase
 
 MASK = "mask"
@@ -23,7 +24,7 @@ _known_bases: WeakKeyDictionary[TreeBase, tuple[Schema, ...]] = WeakKeyDictionar
 
 def masked_paths(schema: Schema) -> tuple[str, ...]:
     """Return the paths that the setting of a schema or entity lists."""
-    return tuple(path for path in schema.setting(MASK).split(",") if path)
+    return tuple(filter(None, split_list(schema.setting(MASK))))
 
 
 def schemas_with_masks(tree: Tree) -> tuple[Schema, ...]:
@@ -130,9 +131,9 @@ def setting_with(tree: ReadableTree, schema: Schema, attribute: Attribute, is_hi
     """Return the value of the setting after one attribute is masked, or shown again with all of its lineage."""
     paths = set(masked_paths(schema))
     if is_hidden:
-        return ",".join(sorted(paths | {attribute.path}))
+        return join_list(sorted(paths | {attribute.path}))
     same = (v.of_lineage(attribute.lineage) for v in tree.versions(schema.id))
-    return ",".join(sorted(paths - {a.path for a in same if a is not None}))
+    return join_list(sorted(paths - {a.path for a in same if a is not None}))
 
 
 def setting_without(tree: ReadableTree, schema: Schema, gone: Version) -> str:
@@ -146,7 +147,7 @@ def setting_without(tree: ReadableTree, schema: Schema, gone: Version) -> str:
         same = [a.path for a in (version.of_lineage(lineage) for version in left) if a is not None]
         if same and not paths.intersection(same):
             paths.add(same[-1])
-    return ",".join(sorted(paths))
+    return join_list(sorted(paths))
 
 
 def _paths(tree: ReadableTree, schema: Schema) -> frozenset[str]:

@@ -22,6 +22,7 @@ from metl_gui.core.matrix.document import Document
 from metl_gui.core.project import writer_schemas
 from metl_gui.core.project.time_zones import zone_of
 from metl_gui.core.trees.nodes import Attribute, Schema, Version
+from metl_gui.core.trees.paths import split_list
 from metl_gui.core.warehouse_model import FROM_ENTITY, Bridge
 from metl_gui.engine.kernel.plan import (
     DEFAULT_PLACEHOLDER,
@@ -229,7 +230,7 @@ def _version(
     is_held: bool,
     include_unconfirmed: bool,
 ) -> VersionPlan:
-    given = tuple(path.strip() for path in key.split(",") if path.strip())
+    given = tuple(path.strip() for path in split_list(key) if path.strip())
     column_set = document.matrix.column_set(version.id)
     blocks = (
         _block(document, version, b, unfiltered, is_held)

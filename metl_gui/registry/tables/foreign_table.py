@@ -32,6 +32,9 @@ from metl_gui.registry.tables.workbook import SheetRow, is_workbook, read_sheet,
 from metl_gui.values import Value
 
 _HEAD_ROWS = 20
+LEAST_COLUMNS = len(COLUMNS) - len(DEFAULTS)
+"""A table needs so many columns to say of each element what it is."""
+
 _ALSO_READ = ("comment", MARK)
 
 
@@ -48,10 +51,18 @@ def read_head(path: Path) -> TableHead:
     """Read the titles and the first rows of a table.
 
     Raises:
-        SchemaError: it is no table.
+        SchemaError: it is no table, or has too few columns once those of one title are left out.
     """
     with _opened(path) as (titles, lines, is_mapping):
-        known = tuple(title for title in titles if title and titles.count(title) == 1)
+        named = [title for title in titles if title]
+        known = tuple(title for title in named if named.count(title) == 1)
+        if len(known) < LEAST_COLUMNS <= len(named) and not is_mapping:
+            twice = next(title for title in named if title not in known)
+            raise SchemaError(
+                f"{path.name} has the column {twice} twice.",
+                "Which column is what is said by their titles.",
+                "Give each column a title of its own.",
+            )
         rows = tuple(tuple(line.cells.get(title, "") for title in known) for line in islice(lines, _HEAD_ROWS))
         return TableHead(known, rows, is_mapping)
 

@@ -136,6 +136,7 @@ class BlockPanel(Surface):
         self.tools.versions.toggled.connect(self._show_view)
         project.opened.connect(self.refresh)
         PanelUpdater(project, self, self.refresh, self._is_touched, catches_up=False)
+        project.looked.connect(self._offer_again)
         project.commented.connect(self.read_again)
         project.refusals_changed.connect(self.read_again)
         project.samples_changed.connect(self.read_again)
@@ -320,6 +321,12 @@ class BlockPanel(Surface):
         self.confirm.setToolTip(plain_tip(why_not))
         self.confirm.updateGeometry()
 
+    def _offer_again(self) -> None:
+        """Offer to confirm what is shown, or only to read it: another state is looked at, or the newest again."""
+        if self._shown is not None:
+            document, key, _ = self._shown
+            self._offer(document.matrix.block(*key))
+
     def _show_view(self) -> None:
         shows_versions = self.tools.versions.isChecked()
         says_something = bool(self.note.text()) or not self.confirm.isHidden()
@@ -376,6 +383,7 @@ class BlockPanel(Surface):
 
     def _show_menu(self, wanted: tuple[Side, QPoint]) -> None:
         side, at = wanted
+        self._selection.turn_to(side)
         place = self._selection.current.on(side)
         menu = node_menu(self, side, place) if place is not None else None
         if menu is not None:

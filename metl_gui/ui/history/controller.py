@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 from metl_gui.core.changes.draft import Transition
 from metl_gui.core.counted import number_of
 from metl_gui.core.edits.titles import past_tense
-from metl_gui.errors import MetlError
+from metl_gui.errors import MetlError, UserError
 from metl_gui.ui.context.app_context import PAGES, AppContext
 from metl_gui.ui.history.difference import DifferenceRow, selected_of
 from metl_gui.ui.history.earlier_state import EarlierStateController, PastBanner
@@ -225,27 +225,38 @@ class HistoryController(QObject):
 
     def ask_to_undo(self, state: int) -> None:
         """Take back the edit that made a state, after one question that names it."""
-        workbench = self._context.project.workbench
-        past = find_state(workbench, state) if workbench is not None else None
+        workbench, past = self._context.project.workbench, self._past(state)
         if past is None or workbench is None:
             return
-        count = together(workbench, past)
+        try:
+            count = together(workbench, past)
+            title = workbench.title_of_group(state) if count > 1 else past.title
+        except UserError as error:
+            dialogs.tell(error, self._context.window)
+            return
         others = f"It made {count:,} states together, which all go back. " if count > 1 else ""
         text = (
             f"{past.who} did it {ago(past.when_ms)}. {others}What was done elsewhere since stays. "
             "It makes a new state, which can be undone too."
         )
         answers = [("undo", "Undo it"), ("cancel", "Cancel")]
-        title = workbench.title_of_group(state) if count > 1 else past.title
         if dialogs.ask(f"Undo “{title}”?", text, answers, self._context.window) == "undo":
             self.undo(past)
 
     def undo_of(self, state: int) -> None:
         """Take back the edit that made a state at once."""
-        workbench = self._context.project.workbench
-        past = find_state(workbench, state) if workbench is not None else None
+        past = self._past(state)
         if past is not None:
             self.undo(past)
+
+    def _past(self, state: int) -> PastState | None:
+        """Read about a state; where the file cannot be asked, say so and return ``None``."""
+        workbench = self._context.project.workbench
+        try:
+            return find_state(workbench, state) if workbench is not None else None
+        except UserError as error:
+            dialogs.tell(error, self._context.window)
+            return None
 
     def undo(self, past: PastState) -> None:
         """Take back the edit that made a state; a refusal says what stands in the way."""

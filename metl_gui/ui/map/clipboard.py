@@ -66,13 +66,15 @@ class Clipboard(QObject):
             )
             return
         data = QMimeData()
-        data.setText(snippet(self._project.value, elements))
+        text = snippet(self._project.value, elements)
+        data.setText(text)
         if key is not None and self._project.workbench is not None:
             origin = {"project": self._project.workbench.project_id, "block": list(key)}
             data.setData(BLOCK_MIME, json.dumps(origin).encode())
         QGuiApplication.clipboard().setMimeData(data)
         what = f"{block_words(self._project.value, key)} copied" if key is not None else "Copied"
-        self.said.emit(CommandResult(f"{what}: {number_of(count, 'element')}."))
+        nul = " A name holds a NUL character: as a table it is not read back." if "\0" in text else ""
+        self.said.emit(CommandResult(f"{what}: {number_of(count, 'element')}.{nul}", is_good=not nul))
 
     def paste(self) -> None:
         """Paste a copied block onto the selected blocks, or a table into the mapping."""

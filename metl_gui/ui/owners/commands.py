@@ -16,7 +16,7 @@ from metl_gui.ui.owners.docks import OwnerDocks
 from metl_gui.ui.owners.entity_dialog import NEW_ENTITY, EntityDialog
 from metl_gui.ui.owners.ignore_dialog import IgnoreDialog
 from metl_gui.ui.owners.lineage_dialog import LineageDialog
-from metl_gui.ui.project.selection import NodeRef, Selected
+from metl_gui.ui.project.selection import NodeRef
 from metl_gui.ui.widgets.dialogs import show_about
 from metl_gui.workbench.mapping.todo import Marked, recalling
 from metl_gui.workbench.model import lineages
@@ -35,9 +35,6 @@ class OwnerCommands:
 
     def __init__(self, context: AppContext, docks: OwnerDocks) -> None:
         self._context, self._docks = context, docks
-        self._last = Side.EXTRACTION
-        self._before = Selected()
-        context.selection.changed.connect(self._selected)
 
     def new_entity(self) -> None:
         """Write a new entity."""
@@ -104,12 +101,8 @@ class OwnerCommands:
     @property
     def chosen(self) -> tuple[Side, NodeRef] | None:
         """The attribute that is meant."""
-        current = self._context.selection.current
-        for side in (self._last, *(each for each in Side if each is not self._last)):
-            place = current.on(side)
-            if place is not None and place.attribute is not None:
-                return side, place
-        return None
+        places = self._context.selection.places
+        return next(((side, place) for side, place in places if place.attribute is not None), None)
 
     @property
     def is_chosen_masked(self) -> bool:
@@ -199,8 +192,3 @@ class OwnerCommands:
 
     def _show_review(self) -> None:
         self._context.navigate.show_page(PAGES.index("Review"))
-
-    def _selected(self, selected: Selected) -> None:
-        sides = [side for side in Side if self._before.on(side) != selected.on(side)]
-        self._before = selected
-        self._last = sides[0] if len(sides) == 1 else self._last

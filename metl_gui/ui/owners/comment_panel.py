@@ -93,6 +93,9 @@ class CommentPanel(Surface):
         self._project, self._selection = project, selection
         self._last = Selected()
         self._subjects: tuple[tuple[str, CommentSubject], ...] = ()
+        self._written: dict[CommentSubject, str] = {}  # about what is not in front
+        self._written_about: CommentSubject | None = None
+        self._project_id = ""
         self.about = ThemedComboBox()
         self.about.setAccessibleName("What the comments are about")
         self.about.setSizeAdjustPolicy(ThemedComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
@@ -141,6 +144,7 @@ class CommentPanel(Surface):
     def refresh(self) -> None:
         """Show what was said of the subject."""
         subject = self.subject
+        self._change_text(subject)
         found = self._project.comments().of(subject) if subject is not None else ()
         for card in self.cards:
             card.setParent(None)
@@ -155,6 +159,15 @@ class CommentPanel(Surface):
         self.empty.setVisible(not self.cards)
         self.told.emit(str(len(found)) if found else "")
         self._enable()
+
+    def _change_text(self, subject: CommentSubject | None) -> None:
+        """Put what is written about one thing aside, and bring what was written about another."""
+        before, self._written_about = self._written_about, subject
+        if before == subject:
+            return
+        if before is not None and self.text.toPlainText():
+            self._written[before] = self.text.toPlainText()
+        self.text.setPlainText(self._written.pop(subject, "") if subject is not None else "")
 
     def _remove(self, comment: Comment) -> None:
         workbench = self._project.workbench
@@ -173,8 +186,16 @@ class CommentPanel(Surface):
         self.text.setEnabled(can_write)
         self.about.setEnabled(bool(self._subjects))
         self.add.setEnabled(can_write and bool(self.text.toPlainText().strip()))
+        for card in self.cards:
+            card.remove.setEnabled(can_write)
 
     def _opened(self, _workbench: object) -> None:
+        workbench = self._project.workbench
+        if workbench is not None and workbench.project_id != self._project_id:
+            self._project_id = workbench.project_id
+            self._written.clear()
+            self._written_about = None
+            self.text.clear()
         self._fill(Selected(), Side.EXTRACTION)
 
     def _changed(self) -> None:
@@ -200,6 +221,8 @@ class CommentPanel(Surface):
         at = self.about.findText(kept) if kept else 0
         self.about.setCurrentIndex(max(at, 0) if self._subjects else -1)
         self.about.blockSignals(False)
+        if kept and at >= 0 and self._written_about is not None:
+            self._written_about = self.subject  # the same, as a newer state names it
         self.refresh()
 
     def _build(self) -> None:

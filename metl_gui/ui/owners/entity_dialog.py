@@ -80,6 +80,7 @@ class EntityDialog(FittedDialog):
         self._document = project.value
         self._entity = entity
         self._wants_done = self._is_touched = False
+        self._workbench = project.workbench
         self.chooser = ThemedComboBox()
         self.chooser.setAccessibleName("Entity")
         self.chooser.setMinimumWidth(themes.px(220))
@@ -103,6 +104,7 @@ class EntityDialog(FittedDialog):
         if like[1]:
             self.name.setText(like[0])
             self.table.paste(-1, like[1], like[2])
+            self._is_touched = False
             self._choose(0)
 
     @property
@@ -137,6 +139,13 @@ class EntityDialog(FittedDialog):
             return
         self.wanted.emit(edit)
         super().accept()
+
+    def reject(self) -> None:
+        """Close; what was written is not lost unasked, unless the project it was for is not the one in front now."""
+        is_of_project = self._project.workbench is self._workbench
+        name = self.name.text().strip() if self._entity == NEW_ENTITY else self.chooser.currentText()
+        if not is_of_project or not self._is_touched or self._leaves_changes(name or "the new entity"):
+            super().reject()
 
     def dress(self) -> None:
         """Follow the scale."""
@@ -278,7 +287,7 @@ class EntityDialog(FittedDialog):
         """Follow other edits: the table keeps what was written, judged against what is there now."""
         self._document = self._project.value
         if self._entity != NEW_ENTITY and self._document.cdm.find_schema(self._entity) is None:
-            self.reject()
+            super().reject()
         else:
             self._changed()
 

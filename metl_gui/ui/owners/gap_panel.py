@@ -170,8 +170,11 @@ class GapPanel(Surface):
         index = self.view.indexAt(at)
         gap = self.model.at(index) if index.isValid() else None
         self._go(index)
-        place = self._selection.current.on(gap.side) if gap is not None else None
-        menu = node_menu(self, gap.side, place) if gap is not None and place is not None else None
+        if gap is None:
+            return
+        self._selection.turn_to(gap.side)
+        place = self._selection.current.on(gap.side)
+        menu = node_menu(self, gap.side, place) if place is not None else None
         if menu is not None:
             menu.popup(self.view.viewport().mapToGlobal(at))
 

@@ -143,6 +143,7 @@ class LineageDialog(FittedDialog):
         self._build()
         self._connect()
         self._fill()
+        self._filter(self.box.text())
 
     def accept(self) -> None:
         """Do what is chosen and close."""
@@ -162,9 +163,27 @@ class LineageDialog(FittedDialog):
         self.heading.setText(f"{words} is {'the same as…' if self._joins else 'another attribute than before…'}")
         empty = "There is no other attribute." if self._joins else "No earlier version has it."
         self.help.setText(_HELP[self._joins] if self._choices else empty)
-        self._filter(self.box.text())
+
+    def _followed(self, _changed: object) -> None:
+        """Follow other edits: what is chosen stays so, and where it is gone, nothing is."""
+        chosen = self.model.at(self.view.currentIndex())
+        self._fill()
+        self._show_choices(self.box.text())
+        self._choose(chosen, QModelIndex())
 
     def _filter(self, text: str) -> None:
+        """Show what the letters leave; what is chosen stays so, and where it is not among it, the likeliest is."""
+        chosen = self.model.at(self.view.currentIndex())
+        self._show_choices(text)
+        self._choose(chosen, self.model.index(0, 0) if self.model.rowCount() else QModelIndex())
+
+    def _choose(self, choice: LineageChoice | None, otherwise: QModelIndex) -> None:
+        rows = (self.model.index(row, 0) for row in range(self.model.rowCount()))
+        at = next((at for at in rows if choice is not None and _edit_at(self.model, at) == choice.edit), otherwise)
+        self.view.setCurrentIndex(at)
+        self._chosen()
+
+    def _show_choices(self, text: str) -> None:
         wanted = text.casefold().split()
         kept = [
             (choice.words, choice)
@@ -172,8 +191,6 @@ class LineageDialog(FittedDialog):
             if all(word in f"{choice.words.title} {choice.words.facts}".casefold() for word in wanted)
         ]
         self.model.show_rows(kept)
-        self.view.setCurrentIndex(self.model.index(0, 0) if kept else QModelIndex())
-        self._chosen()
 
     def _chosen(self) -> None:
         self.do.setEnabled(False)
@@ -216,9 +233,14 @@ class LineageDialog(FittedDialog):
         self.preview.judged.connect(self._judged)
         self.do.clicked.connect(self.accept)
         self.cancel.clicked.connect(self.reject)
-        self._project.changed.connect(self._fill)
+        self._project.changed.connect(self._followed)
         for keys in ("Ctrl+Return", "Ctrl+Enter"):
             QShortcut(QKeySequence(keys), self, self.accept)
+
+
+def _edit_at(model: LineModel[LineageChoice], at: QModelIndex) -> Edit | None:
+    choice = model.at(at)
+    return choice.edit if choice is not None else None
 
 
 _HELP = {

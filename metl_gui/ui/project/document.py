@@ -22,7 +22,7 @@ from metl_gui.core.differences.changed_parts import changed_blocks, changed_part
 from metl_gui.core.matrix.blocks import BlockKey
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.matrix.node_matches import SameIds
-from metl_gui.core.project.comments import Comments
+from metl_gui.core.project.comments import Comment, Comments
 from metl_gui.core.project.refusals import NO_RENAMES_REFUSED, RefusedRenames
 from metl_gui.core.project.value_summaries import ValueCounts
 from metl_gui.core.review.items import Group, ReviewItem, group_of, items_of_group, list_place, review_items
@@ -144,7 +144,7 @@ class OpenProject(QObject):
         opened: the ``Workbench`` that is open now, or ``None``.
         changed: a ``DocumentChange``.
         edited: the number of the state that an edit made in this window.
-        refused: a ``UserError`` that an edit met; nothing was changed.
+        refused: a ``MetlError`` that an edit met, or a panel that was shown; nothing was changed.
         commented: comments were written or removed; they are beside the states, so ``changed`` does not tell.
         merged: the same state as a ``Document`` with other columns; nothing that is shown changes.
         looked: another state is looked at, or the newest again, or there is a newer one than before.
@@ -192,7 +192,7 @@ class OpenProject(QObject):
         """Close the project, if one is open."""
         if self.workbench is not None:
             workbench, self.workbench, self.samples = self.workbench, None, None
-            self.value, self.looks_back, self._review = Document(), None, None
+            self.value, self.looks_back, self._review, self._comments = Document(), None, None, None
             self.opened.emit(None)
             workbench.close()
 
@@ -313,12 +313,21 @@ class OpenProject(QObject):
     def comments(self) -> Comments:
         """Return what people said of nodes, elements and blocks; worked out once for each document."""
         known = self._comments
-        if known is not None and known.document is not self.value and self.looks_back is not None:
-            known = self._comments = Comments(self.value, known.all)  # the file is not asked for each state of a drag
         if known is None or known.document is not self.value:
-            known = Comments(self.value, self.workbench.kept.comments.all() if self.workbench is not None else ())
-            self._comments = known
+            known = self._comments = Comments(self.value, self._said(known))
         return known
+
+    def _said(self, known: Comments | None) -> tuple[Comment, ...]:
+        """Read all comments; those known so far stay while an earlier state is shown, and while the file is gone."""
+        before = known.all if known is not None else ()
+        if self.workbench is None:
+            return ()
+        if known is not None and self.looks_back is not None:
+            return before  # the file is not asked for each state of a drag
+        try:
+            return self.workbench.kept.comments.all()
+        except UserError:
+            return before
 
     def read_comments_again(self) -> None:
         """Tell everybody that comments were written or removed."""

@@ -2,17 +2,22 @@
 
 A panel says once what brings it up to date and which changes concern it. While it is hidden (its dock is closed or
 behind another tab, its page is not in front) a change only marks it as stale; the event that shows it brings it up to
-date, once, however much was changed meanwhile.
+date, once, however much was changed meanwhile. What cannot be read then is told once, and tried again when the panel is
+shown the next time.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QObject, QTimer
 from PySide6.QtWidgets import QWidget
 
+from metl_gui.errors import BugError, MetlError
 from metl_gui.ui.project.document import DocumentChange, OpenProject
+
+LOGGER = logging.getLogger(__name__)
 
 
 class PanelUpdater(QObject):
@@ -40,9 +45,10 @@ class PanelUpdater(QObject):
         catches_up: bool = True,
     ) -> None:
         super().__init__(panel)
-        self._panel, self._concerns, self._catches_up = panel, concerns, catches_up
+        self._project, self._panel, self._concerns, self._catches_up = project, panel, concerns, catches_up
         self._update, self._when_shown = update, when_shown or update
         self._is_stale = False
+        self._told = ""
         self._timer: QTimer | None = None
         if delay_ms:
             self._timer = QTimer(self)
@@ -78,5 +84,24 @@ class PanelUpdater(QObject):
         if event.type() is QEvent.Type.Show:
             watched.removeEventFilter(self)
             self._is_stale = False
-            self._when_shown()
+            self._catch_up(watched)
         return super().eventFilter(watched, event)
+
+    def _catch_up(self, panel: QObject) -> None:
+        """Update a stale panel. Qt called, and what were raised into it would end the program."""
+        try:
+            self._when_shown()
+        except MetlError as error:
+            self._fail(panel, error)
+        except Exception as error:
+            LOGGER.exception("a panel could not be shown in a way that nobody foresaw")
+            self._fail(panel, BugError(f"{type(error).__name__}: {error}"))
+        else:
+            self._told = ""
+
+    def _fail(self, panel: QObject, error: MetlError) -> None:
+        """Tell what went wrong, once the panel is there; when it is shown again this is tried, but not told, again."""
+        panel.installEventFilter(self)
+        if str(error) != self._told:
+            self._told = str(error)
+            QTimer.singleShot(0, self, lambda: self._project.refused.emit(error))

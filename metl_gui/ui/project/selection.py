@@ -120,13 +120,17 @@ class Selection(QObject):
 
     Signals:
         changed: a ``Selected`` other than the one before.
+        turned: the other side is meant now, though the same is selected.
     """
 
     changed = Signal(object)
+    turned = Signal()
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.current = Selected()
+        self.side = Side.EXTRACTION
+        """The side that was chosen on last, or whose menu was opened last: the one meant where a node of either is."""
         self.lies_within: Callable[[CellRange, Side, NodeRef], bool] = _implies_nothing
         """Tells whether a node lies between the ends of a rectangle; the plane knows, so its page sets this."""
 
@@ -138,8 +142,22 @@ class Selection(QObject):
     def choose(self, selected: Selected) -> None:
         """Take another selection; everybody who listens is told once."""
         if selected != self.current:
+            sides = [side for side in Side if self.current.on(side) != selected.on(side)]
+            self.side = sides[0] if len(sides) == 1 else self.side
             self.current = selected
             self.changed.emit(selected)
+
+    def turn_to(self, side: Side) -> None:
+        """Mean one side from now on, as somebody does who opens the menu of a node that is selected already."""
+        if side is not self.side:
+            self.side = side
+            self.turned.emit()
+
+    @property
+    def places(self) -> tuple[tuple[Side, NodeRef], ...]:
+        """The current node of each side that has one, that of the side which is meant first."""
+        sides = (self.side, *(side for side in Side if side is not self.side))
+        return tuple((side, place) for side in sides if (place := self.current.on(side)) is not None)
 
 
 def place_of_version(document: Document, side: Side, version_id: int, attribute_id: int | None = None) -> NodeRef:

@@ -290,6 +290,7 @@ class ReviewCommands:
             dismiss_task(workbench, task.id)
         except UserError as error:
             dialogs.tell(error, self._context.window)
+            return
         self._page.refresh()
         self._context.notify(f"The version of {task.schema} is not asked about again; its records stay set aside.")
 

@@ -162,7 +162,9 @@ class ReviewPage(PanelPage):
         self._is_reading = False  # what is read again is no choice of a person: the selection stays
         self._was_selected = False  # while the page was not seen
         self.item: ReviewItem | None = None
-        self._comment_given = ""  # to the edit that was asked for last
+        self._comments: dict[BlockKey, str] = {}  # written, and not given to an edit yet
+        self._comment_given: tuple[BlockKey | None, str] = (None, "")  # to the edit that was asked for last
+        self._project_id = ""
         self.list: ReviewListPanel = ReviewListPanel()
         self.list_dock = Dock("reviewListDock", "Waiting for a decision", self.list)
         self.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, self.list_dock)
@@ -255,22 +257,23 @@ class ReviewPage(PanelPage):
     def postpone(self) -> None:
         """Put the block at the end of the list."""
         if self.item is not None:
-            key = self.item.key
+            key, comment = self.item.key, self._given_comment()
             self.list.next()
-            self._project.do(Postpone(key, self._given_comment()))
+            self._project.do(Postpone(key, comment))
 
     def retire(self) -> None:
         """Say that the schema feeds the entity no more; asks, because elements go."""
-        if self.item is None:
+        item, document = self.item, self._project.value
+        if item is None:
             return
-        words = block_words(self._project.value, self.item.key)
-        count = len(self.item.block.elements)
-        text = f"{number_of(count, 'element')} will go; the list stays in the record. Later versions do not copy them."
-        if (
-            dialogs.ask(f"Retire {words}?", text, [("retire", "Retire the block"), ("cancel", "Cancel")], self)
-            == "retire"
-        ):
-            self._project.do(RetireBlock(self.item.key, self._given_comment()))
+        blocks = (document.matrix.block(*key) for key in (item.key, *item.chain))
+        count = sum(len(block.elements) for block in blocks if block is not None)
+        later = f", those of {number_of(len(item.chain), 'later version')} too" if item.chain else ""
+        text = f"{number_of(count, 'element')} will go{later}; the list stays in the record."
+        text += " New versions do not copy them."
+        answers = [("retire", "Retire the block"), ("cancel", "Cancel")]
+        if dialogs.ask(f"Retire {block_words(document, item.key)}?", text, answers, self) == "retire":
+            self._project.do(RetireBlock(item.key, self._given_comment()))
 
     def answer(self, kind: AnswerKind) -> None:
         """Give an answer on the card in hand, as far as it offers that."""
@@ -372,6 +375,11 @@ class ReviewPage(PanelPage):
         return foot
 
     def _opened(self, _workbench: object) -> None:
+        workbench = self._project.workbench
+        if workbench is not None and workbench.project_id != self._project_id:
+            self._project_id = workbench.project_id
+            self._comments.clear()
+            self.comment.clear()
         self.list.filter.forget()
         self.refresh()
 
@@ -411,6 +419,7 @@ class ReviewPage(PanelPage):
     def _show_item(self, item: ReviewItem | None) -> None:
         if not self.isVisible():  # the list may be that of an earlier state, or of another project
             return
+        self._change_comment(item)
         self.item = item
         facts = self.list.current_facts
         if facts is not None or not self.list.is_left or not self.shows_settled:
@@ -480,15 +489,29 @@ class ReviewPage(PanelPage):
         key, element = wanted
         self.edit_wanted.emit(SetElements(key, (element,), comment=self._given_comment()))
 
+    def _change_comment(self, item: ReviewItem | None) -> None:
+        """Put what was written about the item in front aside, and bring what was written about another one."""
+        before, after = (each.key if each is not None else None for each in (self.item, item))
+        if before == after:
+            return
+        if before is not None and self.comment.text():
+            self._comments[before] = self.comment.text()
+        self.comment.setText(self._comments.pop(after, "") if after is not None else "")
+
     def _given_comment(self) -> str:
         """Return what was written; it stands until an edit is made, as one may be refused or called off."""
-        self._comment_given = self.comment.text()
-        return self._comment_given.strip()
+        self._comment_given = (self.item.key if self.item is not None else None, self.comment.text())
+        return self._comment_given[1].strip()
 
     def _clear_given_comment(self) -> None:
-        if self.isVisible() and self._comment_given and self.comment.text() == self._comment_given:
+        key, given = self._comment_given
+        self._comment_given = (None, "")
+        if not self.isVisible() or key is None or not given:
+            return
+        if self.item is not None and self.item.key == key and self.comment.text() == given:
             self.comment.clear()
-        self._comment_given = ""
+        elif self._comments.get(key) == given:
+            del self._comments[key]
 
     def _answer_first(self) -> None:
         if self.cards:

@@ -24,11 +24,12 @@ from metl_gui.ui.jobs.jobs import JobOutcome, NewestJob
 from metl_gui.ui.project.panel_updater import PanelUpdater
 from metl_gui.ui.project.text import block_words, clock, now_ms
 from metl_gui.ui.theming import theme as themes
+from metl_gui.ui.widgets import dialogs
 from metl_gui.ui.widgets.labels import Elided
 from metl_gui.ui.widgets.pill import KeyButton, Pill
 from metl_gui.ui.widgets.plain_text import plain_label
 from metl_gui.values import Value
-from metl_gui.workbench.review.progress import midnight_ms, settled_since
+from metl_gui.workbench.review.progress import decided_with, midnight_ms, settled_since
 
 if TYPE_CHECKING:
     from metl_gui.ui.review.page import ReviewPage
@@ -308,8 +309,28 @@ class ResolvedController(QObject):
             self._context.selection.choose(self._page.selected_of(settled.key))
 
     def look_again(self, settled: ResolvedBlock) -> None:
-        """Take the decision back, so that the block waits again."""
-        self.undo_wanted.emit(settled.state)
+        """Take the decision back, so that the block waits again; asks where others were decided in the same step."""
+        workbench = self._project.workbench
+        if workbench is None:
+            return
+
+        def done(outcome: JobOutcome[int]) -> None:
+            is_here = self._project.workbench is workbench and not outcome.is_cancelled
+            if is_here and self._agrees(settled, outcome.value or 0):
+                self.undo_wanted.emit(settled.state)
+
+        self._context.jobs.start("Looking what goes back", lambda _watch: decided_with(workbench, settled), done)
+
+    def _agrees(self, settled: ResolvedBlock, others: int) -> bool:
+        """Ask whether other blocks that were decided in one step with a block are to wait again, too."""
+        if not others or not self._is_here(settled):
+            return True
+        title = f"Look again at {number_of(others + 1, 'block')}?"
+        words = block_words(self._project.value, settled.key)
+        text = f"{words} was decided in one step with {number_of(others, 'other block')}: “{settled.title}”. "
+        text += "They can only be taken back together, and all wait again."
+        answers = [("again", "Look again at all"), ("cancel", "Cancel")]
+        return dialogs.ask(title, text, answers, self._context.window) == "again"
 
     def ask_and_undo(self, settled: ResolvedBlock) -> None:
         """Take back what settled the block, after one question that names it."""

@@ -19,6 +19,7 @@ from metl_gui.core.edits.settings import CHOICES, SetSettings
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.project.time_zones import NO_ZONE, TIME_ZONE, time_zone_names
 from metl_gui.core.trees.nodes import Schema, Side
+from metl_gui.core.trees.paths import join_list, split_list
 from metl_gui.errors import EditError, near_names
 from metl_gui.ui.jobs.jobs import Jobs
 from metl_gui.ui.project.document import OpenProject
@@ -159,7 +160,9 @@ class SettingEditor(QWidget):
             now = None if at is None else _values(self.field)[at]
         else:
             text = self.line.text().strip() if self.line is not None else ""
-            now = None if self._common is None and not text else ",".join(p.strip() for p in text.split(","))
+            if self.field.name == "key":
+                text = join_list(path.strip() for path in split_list(text))
+            now = None if self._common is None and not text else text
         return None if now == self._shown else now
 
     @property
@@ -201,8 +204,8 @@ def _values(field: SettingField) -> tuple[str, ...]:
 
 
 _NAMED = 3
+_HOW_TO_LIST = "Name attributes by their dotted paths, with commas between; write a comma within a name as \\,"
 _WIDTH_PX, _PREVIEW_PX = 680, 160
-_PATHS = ("key", "version_field")
 
 
 class SchemaSettingsDialog(FittedDialog):
@@ -227,8 +230,11 @@ class SchemaSettingsDialog(FittedDialog):
         self._project, self._side, self._ids = project, side, ids
         self._wants_done = False
         schemas = [project.value.tree(side).schema(id_) for id_ in ids]
-        offered = {name: _paths(project.value, side, ids) for name in _PATHS} | {
-            TIME_ZONE: (NO_ZONE, *time_zone_names())
+        paths = _paths(project.value, side, ids)
+        offered = {
+            "key": tuple(join_list((path,)) for path in paths),
+            "version_field": paths,
+            TIME_ZONE: (NO_ZONE, *time_zone_names()),
         }
         self.editors = {
             field.name: SettingEditor(
@@ -284,9 +290,9 @@ class SchemaSettingsDialog(FittedDialog):
 
     def _check_paths(self, value: str) -> None:
         known = _paths(self._project.value, self._side, self._ids)
-        for path in filter(None, value.split(",")):
+        for path in filter(None, split_list(value)):
             if path not in known:
-                hint = near_names(path, known) or "Name attributes by their dotted paths, with commas between."
+                hint = near_names(path, known) or _HOW_TO_LIST
                 raise EditError(f"No version has an attribute {path}.", hint=hint)
 
     def _changed(self) -> None:

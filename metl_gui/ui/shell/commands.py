@@ -12,13 +12,14 @@ from PySide6.QtCore import QObject, Qt, qVersion
 from PySide6.QtWidgets import QFileDialog
 
 from metl_gui import __version__
+from metl_gui.core.changes.draft import perform
 from metl_gui.core.counted import number_of
 from metl_gui.core.edits.composite import CompositeEdit
 from metl_gui.core.edits.review import ConfirmBlock
 from metl_gui.core.edits.versions import RemoveVersion
+from metl_gui.core.matrix.document import Document
 from metl_gui.core.progress import Watch
-from metl_gui.core.trees.nodes import Side
-from metl_gui.errors import ProjectLockedError, UserError
+from metl_gui.errors import EditError, ProjectLockedError, UserError
 from metl_gui.ui.jobs.jobs import JobOutcome
 from metl_gui.ui.palette.dialog import Glossary, Palette, PaletteEntry, entries_of
 from metl_gui.ui.project.text import version_words
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _PROJECTS = "METL projects (*.metl)"
+_ENDING = ".metl"
 _SHOWN = 8
 
 
@@ -53,7 +55,7 @@ class WindowCommands(QObject):
         """Ask for a name and make an empty project."""
         name, _ = QFileDialog.getSaveFileName(self._window, "New project", str(Path.home() / "mapping.metl"), _PROJECTS)
         if name:
-            path = Path(name).with_suffix(".metl")
+            path = _as_project(name)
             self._start_opening(path, lambda _watch: Workbench.create(path), self._opened)
 
     def ask_and_open(self) -> None:
@@ -96,7 +98,7 @@ class WindowCommands(QObject):
         name, _ = QFileDialog.getSaveFileName(self._window, "Save a copy as", start, _PROJECTS)
         if not name:
             return
-        path = Path(name).with_suffix(".metl")
+        path = _as_project(name)
 
         def done(outcome: JobOutcome[bool]) -> None:
             self._failed_only(outcome)
@@ -142,28 +144,18 @@ class WindowCommands(QObject):
         export_picture(self._window.context, self._window.map.sides.worked_in)
 
     def remove_version(self) -> None:
-        """Remove the version selected in a tree, after naming what goes with it."""
-        selected = self._window.selection.current
-        side = Side.EXTRACTION if selected.source is not None else Side.CDM
-        place = selected.on(side)
-        if place is None or place.version is None:
+        """Remove the selected version, that of the side chosen last where both have one, after naming what goes."""
+        versions = ((side, place.version) for side, place in self._window.selection.places)
+        edit = next((RemoveVersion(side, version) for side, version in versions if version is not None), None)
+        if edit is None:
             self._say("No version is selected.", "Select a version in one of the trees first.")
             return
         document = self._project.value
-        blocks = (
-            document.matrix.column_set(place.version)
-            if side is Side.EXTRACTION
-            else document.matrix.row_set(place.version)
-        )
-        elements = sum(len(block.elements) for block in blocks)
-        words = version_words(document, side, place.version)
-        goes = f"{number_of(len(blocks), 'block')} with {number_of(elements, 'element')} go with it"
-        text = f"{goes if blocks else 'Nothing is mapped in it'}. It can be undone."
-        if (
-            dialogs.ask(f"Remove {words}?", text, [("remove", "Remove it"), ("cancel", "Cancel")], self._window)
-            == "remove"
-        ):
-            self._project.do(RemoveVersion(side, place.version))
+        words = version_words(document, edit.side, edit.version_id)
+        text = f"{_removal_words(document, edit)}. It can be undone."
+        answers = [("remove", "Remove it"), ("cancel", "Cancel")]
+        if dialogs.ask(f"Remove {words}?", text, answers, self._window) == "remove":
+            self._project.do(edit)
 
     def confirm_smaller(self) -> None:
         """Confirm every waiting block that became smaller, after naming how many."""
@@ -186,13 +178,16 @@ class WindowCommands(QObject):
             return
         state = self._project.value.state if meant is None else meant
         words = f"Name of state {state:,}, as the history shows it."
-        name = dialogs.ask_text("Name this state", words, "Name it", self._window)
-        if not name:
-            return
-        try:
-            workbench.name_state(state, checked_name(name))
-        except UserError as error:
-            dialogs.tell(error, self._window)
+        name = ""
+        while name := dialogs.ask_text("Name this state", words, "Name it", self._window, name):
+            try:
+                workbench.name_state(state, checked_name(name))
+                break
+            except EditError as error:
+                dialogs.tell(error, self._window)  # and ask again, with what was typed
+            except UserError as error:
+                dialogs.tell(error, self._window)
+                break
         self._window.history.refresh()
 
     def show_palette(self) -> None:
@@ -272,3 +267,26 @@ class WindowCommands(QObject):
 
     def _say(self, title: str, text: str) -> None:
         dialogs.ask(title, text, [("close", "Close")], self._window)
+
+
+def _as_project(name: str) -> Path:
+    """Return the file that a name stands for; a dot in it does not begin another ending."""
+    path = Path(name)
+    return path.with_suffix(_ENDING) if path.suffix.lower() == _ENDING else Path(f"{name}{_ENDING}")
+
+
+def _removal_words(document: Document, edit: RemoveVersion) -> str:
+    """Say what removing a version takes with it, and which blocks the version below takes over."""
+    done = perform(document, edit)
+    carried = [change.after for change in done.change.blocks if change.after is not None]
+    elements = document.matrix.ones - done.after.matrix.ones
+    if carried:
+        held = sum(len(block.elements) for block in carried)
+        below = version_words(done.after, edit.side, carried[0].entity_version)
+        kept = f"{number_of(len(carried), 'block')} with {number_of(held, 'element')}"
+        gone = f"; {number_of(elements, 'element')} {'goes' if elements == 1 else 'go'}" if elements > 0 else ""
+        return f"{kept} {'is' if len(carried) == 1 else 'are'} carried to {below}{gone}"
+    blocks = document.matrix.block_count - done.after.matrix.block_count
+    if not blocks:
+        return "Nothing is mapped in it"
+    return f"{number_of(blocks, 'block')} with {number_of(elements, 'element')} go with it"

@@ -30,10 +30,15 @@ class NoticeController(QObject):
         self._project.changed.connect(self._changed)
 
     def say(self, text: str, action_text: str, callback: Callable[[], object] | None, is_good: bool) -> None:
-        """Show a notice; one of the same turn of events as an edit reports that, so it offers to undo it."""
+        """Show a notice; one of the same turn of events as an edit reports that, so it offers to undo it.
+
+        One that offers itself to undo the newest edit reports that, whenever it was made.
+        """
         state = self._edited if self._edited == self._project.value.state else None
-        undo = None if state is None or callback == self._project.undo else self._project.undo
-        if undo is not None and callback is None:
+        undo = None if state is None else self._project.undo
+        if callback == self._project.undo:
+            state, undo = self._project.newest.state, None
+        elif undo is not None and callback is None:
             action_text, callback, undo = "Undo", undo, None
         self.strip.say(Notice(in_window(text), action_text, callback, is_good, undo, state))
 

@@ -48,6 +48,7 @@ class ProjectFacts(QObject):
         window.project.opened.connect(self._opened)
         window.project.changed.connect(self._changed)
         window.selection.changed.connect(self._selected)
+        window.selection.turned.connect(window.actions_table.refresh)
         window.map.matrix.pointed.connect(self._show_pointed)
         window.second.changed.connect(self._show_second)
         window.dressing.dressed.connect(self._give_room)

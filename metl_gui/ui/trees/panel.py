@@ -501,6 +501,7 @@ class TreePanel(Surface):
 
     def _show_menu(self, at: QPoint) -> None:
         place = self.model.place(self.view.currentIndex())
+        self._selection.turn_to(self.side)
         menu = node_menu(self, self.side, place) if place is not None else None
         if menu is not None:
             menu.popup(at)

@@ -86,22 +86,23 @@ def ask(title: str, text: str, answers: list[tuple[str, str]], parent: QWidget |
     return answer
 
 
-def ask_text(title: str, text: str, answer: str, parent: QWidget | None = None) -> str:
+def ask_text(title: str, text: str, answer: str, parent: QWidget | None = None, given: str = "") -> str:
     """Ask for a line of text and return it, empty where none is given.
 
     Args:
         title, text: what is asked.
         answer: words of the button that takes the text.
+        given: what stands there already.
     """
     question = QuestionDialog(title, text, [("take", answer), ("cancel", "Cancel")], parent)
-    line = QLineEdit()
+    line = QLineEdit(given)
     line.setAccessibleName(title)
     question.insert(line)
     line.setFocus()
     question.exec()
-    given = line.text().strip() if question.answer == "take" else ""
+    typed = line.text().strip() if question.answer == "take" else ""
     question.deleteLater()
-    return given
+    return typed
 
 
 def tell(error: MetlError, parent: QWidget | None = None) -> None:
@@ -161,5 +162,5 @@ def show(dialog: QDialog) -> None:
 
 def show_about(project: OpenProject, dialog: QDialog) -> None:
     """Show a dialog about the open project; when that is closed, or another one comes, it goes unanswered."""
-    project.opened.connect(dialog.reject)
+    project.opened.connect(dialog.close)
     show(dialog)

@@ -28,7 +28,7 @@ from metl_gui.core.matrix.document import Document
 from metl_gui.core.progress import Watch
 from metl_gui.core.project.masks import fed_by_masked, hidden_targets, masked_lineages, schemas_with_masks
 from metl_gui.core.trees.nodes import Attribute, Schema, Version
-from metl_gui.core.trees.paths import split
+from metl_gui.core.trees.paths import split, split_list
 from metl_gui.core.trees.types import is_readable
 from metl_gui.values import Value
 from metl_gui.workbench.exports.blocks import ExportedBlock, carried
@@ -105,7 +105,7 @@ def mapped_schemas(
 
 def key_of(schema: Schema, version: Version) -> tuple[str, ...] | None:
     """Return the key paths that production goes by: those of the setting, else the version's own."""
-    given = tuple(path.strip() for path in schema.setting("key").split(",") if path.strip())
+    given = tuple(path.strip() for path in split_list(schema.setting("key")) if path.strip())
     return given or version.key
 
 

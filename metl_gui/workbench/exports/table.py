@@ -29,7 +29,7 @@ SAFE_CELLS = Option("safe_cells", "for spreadsheets: no cell becomes a formula",
 
 
 class CellWriter:
-    """Writes rows of texts, and counts the cells that a spreadsheet would take for formulas.
+    """Writes rows of texts, and counts the cells that a spreadsheet would take for formulas or nobody can read back.
 
     Args:
         target: where to; its lines end with a line feed alone.
@@ -40,7 +40,7 @@ class CellWriter:
     def __init__(self, target: TextIO, is_safe: bool, separator: str = ",") -> None:
         self.is_safe = is_safe
         self._target = target
-        self._formulas = 0
+        self._formulas = self._unreadable = 0
         # This line end makes it quote carriage returns, too: without, no reader takes them for a part of their cell.
         self._writer = csv.writer(self, delimiter=separator, lineterminator="\r\n")
 
@@ -48,6 +48,7 @@ class CellWriter:
         """Write rows."""
         for row in rows:
             self._formulas += sum(map(has_formula, row))
+            self._unreadable += sum("\0" in text for text in row)
             self._writer.writerow([safe(text) for text in row] if self.is_safe else row)
 
     def write(self, line: str) -> None:
@@ -67,6 +68,12 @@ class CellWriter:
                 f"A spreadsheet takes {number_of(self._formulas, 'cell')} for a formula, by = + - @ at the beginning "
                 "or behind a separator; for one, "
                 f"choose {SAFE_CELLS.flag}, or the format xlsx, which is exact and safe."
+            )
+        if self._unreadable:
+            holds = "holds" if self._unreadable == 1 else "hold"
+            yield (
+                f"{number_of(self._unreadable, 'cell')} {holds} a NUL character, with which no table is read back; "
+                "the formats xlsx and json carry it."
             )
 
 

@@ -7,14 +7,11 @@ from collections.abc import Set as AbstractSet
 from pathlib import Path
 
 from metl_gui.core.matrix.document import Document
-from metl_gui.core.project.table_columns import DEFAULTS, TableColumns, TableHead, guess_columns
+from metl_gui.core.project.table_columns import TableColumns, TableHead, guess_columns
 from metl_gui.core.trees.nodes import Side
-from metl_gui.registry.tables.foreign_table import read_head
+from metl_gui.registry.tables.foreign_table import LEAST_COLUMNS, read_head
 from metl_gui.registry.tables.mapping_table import COLUMNS
 from metl_gui.values import Value
-
-_LEAST_COLUMNS = len(COLUMNS) - len(DEFAULTS)
-"""A table needs so many columns to say of each element what it is."""
 
 
 class ForeignTable(Value):
@@ -35,10 +32,10 @@ def foreign_head(path: Path) -> TableHead | None:
     """Return the head of a table that has not the columns of a mapping table, but enough of them to be one.
 
     Raises:
-        SchemaError: it is no table.
+        SchemaError: it is no table, or has too few columns once those of one title are left out.
     """
     head = read_head(path)
-    return None if head.is_mapping or len(head.titles) < _LEAST_COLUMNS or not head.rows else head
+    return None if head.is_mapping or len(head.titles) < LEAST_COLUMNS or not head.rows else head
 
 
 def foreign_table(path: Path, document: Document) -> ForeignTable | None:

@@ -9,6 +9,7 @@ Source: docs/guide/mapping.md, "Own the model".
 
 from __future__ import annotations
 
+import csv
 import re
 from collections.abc import Iterable
 
@@ -52,6 +53,7 @@ _OF_DATABASES = {
 _KNOWN = {alias: type_ for type_, aliases in _OF_DATABASES.items() for alias in aliases}
 _OUTSIDE_BRACKETS = re.compile(r",(?![^(]*\))")
 _QUOTES = "\"'`[] "
+_IN_QUOTES = re.compile(r'\s*"[^"]+"\s*')
 _QUOTED = re.compile(r"""("[^"]+"|`[^`]+`|\[[^]]+])(?:\s*:)?\s+(.*)""")
 _PRIMARY_KEY = re.compile(r"(?:constraint\s+\S+\s+)?primary\s+key[^(]*\(([^)]*)\)", re.IGNORECASE)
 _IN_KEY = re.compile(r"\bprimary\s+key\b", re.IGNORECASE)
@@ -123,10 +125,10 @@ def _columns(line: str) -> list[str]:
     line = line.strip().rstrip(",").strip()
     for mark in ("\t", ";"):
         if mark in line:
-            return line.split(mark)
+            return _cells(line, mark) or line.split(mark)
     parts = _OUTSIDE_BRACKETS.split(line)
-    if len(parts) > 1 and " " not in parts[0].strip():
-        return parts
+    if len(parts) > 1 and (" " not in parts[0].strip() or _IN_QUOTES.fullmatch(parts[0])):
+        return _cells(line, ",") or parts
     line = _REMARK.sub("", line)
     path, colon, rest = line.partition(":")
     if quoted := _QUOTED.fullmatch(line):
@@ -134,6 +136,22 @@ def _columns(line: str) -> list[str]:
     elif not colon:
         path, _, rest = line.partition(" ")
     return [path, *_type_and_need(rest.strip())]
+
+
+def _cells(line: str, mark: str) -> list[str]:
+    """Part a line as CSV files are, with marks inside quotation marks; none where it has no such, or is no such line.
+
+    Brackets outside of quotation marks, as of ``numeric(10,2)``, are not parted either.
+    """
+    if '"' not in line:
+        return []
+    try:
+        cells = next(csv.reader([line], delimiter=mark, skipinitialspace=True), [])
+    except csv.Error:
+        return []
+    if len(cells) > 2 and cells[1].count("(") > cells[1].count(")"):
+        cells[1:3] = [mark.join(cells[1:3])]
+    return cells if len(cells) > 1 else []
 
 
 def _type_and_need(rest: str) -> list[str]:

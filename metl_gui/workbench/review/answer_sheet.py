@@ -1,9 +1,10 @@
 """The answer sheet: open review items as a workbook to be sent out and read back, one row a lost element.
 
-Rows may be sorted, filtered and left out: a hidden column says which lost element each is about. Reading the answers
-back says what each row asks for and what it would do, and does it as one undo step. Rows are taken one after the other
-on a copy of the document, so that a row whose element was settled by a row above is no conflict. A row that is not
-clear is told with its number and changes nothing; the others are applied. Source: docs/guide/change.md, "Reviewing".
+Rows may be sorted, filtered and left out: a hidden column says which lost element each is about. Others say how a row
+was sent, so that a cell which nobody touched overwrites nothing that was done meanwhile. Reading the answers back says
+what each row asks for and what it would do, and does it as one undo step. Rows are taken one after the other on a copy
+of the document, so that a row whose element was settled by a row above is no conflict. A row that is not clear is told
+with its number and changes nothing; the others are applied. Source: docs/guide/change.md, "Reviewing".
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ ANSWERS = (RENAMED, NOT_NEEDED, LATER)
 ANSWER, NEW_NAME, COMMENT, ASSIGNED, KEY = "your answer", "new name", "comment", "assigned to", "key"
 
 _FIRST, _COUNT = "first name", "names"
+_SENT_COMMENT, _SENT_ASSIGNED = "comment as sent", "assigned to as sent"
 _COLUMNS = (
     SheetColumn("schema", 30),
     SheetColumn("version", 9),
@@ -55,6 +57,8 @@ _COLUMNS = (
     SheetColumn(KEY, 10, is_hidden=True),
     SheetColumn(_FIRST, 6, is_hidden=True),
     SheetColumn(_COUNT, 6, is_hidden=True),
+    SheetColumn(_SENT_COMMENT, 6, is_hidden=True),
+    SheetColumn(_SENT_ASSIGNED, 6, is_hidden=True),
 )
 _PROPOSED = 3
 _MOST_CHOICES = 200
@@ -214,6 +218,8 @@ def _row(
         key_text(key_of(project_id, block, loss)),
         names.place(choices),
         len(choices),
+        block.comment,
+        one.assigned,
     )
 
 
@@ -450,7 +456,7 @@ def _do_answer(edits: _AnswerEdits, block: Block, loss: Loss, answer: str, row: 
     Raises:
         EditError: the rules refuse it.
     """
-    said = row.cells[COMMENT]
+    said = _touched(row, COMMENT, _SENT_COMMENT)
     comment = said if said != block.comment else ""
     where = block_name(edits.document, block.key)
     lost = lost_path(edits.document, block, loss)
@@ -468,8 +474,8 @@ def _do_answer(edits: _AnswerEdits, block: Block, loss: Loss, answer: str, row: 
 
 
 def _assign_row(edits: _AnswerEdits, document: Document, row: SheetRow, key: LossKey, assigned: Assigned) -> None:
-    """Note who is to decide, where the sheet names another person than the project."""
-    wanted = row.cells[ASSIGNED]
+    """Note who is to decide, where somebody wrote another person into the sheet than the project has."""
+    wanted = _touched(row, ASSIGNED, _SENT_ASSIGNED)
     block = _block(document, key)
     item = find_item(document, block.key) if wanted and block is not None else None
     if item is None or assigned(document, item) == wanted:
@@ -483,6 +489,12 @@ def _assign_row(edits: _AnswerEdits, document: Document, row: SheetRow, key: Los
     if any(edits.assigned.get(each) != name for each in keys):
         edits.assigned_items += keys[0] not in edits.assigned
         edits.assigned |= dict.fromkeys(keys, name)
+
+
+def _touched(row: SheetRow, title: str, sent: str) -> str:
+    """Return what a cell says, empty where it says what it was sent with; sheets of before do not tell that."""
+    said = row.cells[title]
+    return said if said != row.cells.get(sent) else ""
 
 
 def _block(document: Document, key: LossKey) -> Block | None:

@@ -11,10 +11,12 @@ from datetime import datetime, time
 
 from msgspec.structs import replace
 
+from metl_gui.core.changes.draft import BlockChange
+from metl_gui.core.matrix.blocks import Block
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.progress import UNWATCHED, Watch
-from metl_gui.core.review.items import ReviewItem
-from metl_gui.core.review.settled import PastEdit, ResolvedBlocks
+from metl_gui.core.review.items import ReviewItem, group_of
+from metl_gui.core.review.settled import PastEdit, ResolvedBlock, ResolvedBlocks
 from metl_gui.store.edit_log import LoggedEdit
 from metl_gui.values import Value
 from metl_gui.workbench.session import Workbench
@@ -131,6 +133,33 @@ def settled_since(
     found = start if start is not None else ResolvedBlocks(since_ms)
     after = found.after(_edits(workbench, found.state, since_ms, watch))
     return replace(after, state=max(after.state, newest))
+
+
+def decided_with(workbench: Workbench, settled: ResolvedBlock) -> int:
+    """Count the other blocks that were changed by one gesture or command with a block that was settled.
+
+    Later blocks that the decision itself applies to are not counted: they wait for the same.
+
+    Raises:
+        EditError: it is taken back already, or the log was compacted over it.
+    """
+    changes = workbench.change_of_group(settled.state).blocks
+    document = workbench.document
+    own = next((each.before for each in changes if each.key == settled.key), None)
+    asked = _asked(own)
+
+    def is_later(change: BlockChange) -> bool:
+        trees = zip((document.extraction, document.cdm), change.key, strict=True)
+        is_here = all(tree.has_version(id_) for tree, id_ in trees)
+        is_of_both = is_here and group_of(document, change.key) == group_of(document, settled.key)
+        return is_of_both and not asked.isdisjoint(_asked(change.before))
+
+    return sum(each.key != settled.key and not is_later(each) for each in changes)
+
+
+def _asked(block: Block | None) -> frozenset[object]:
+    """Return what a block waits for, by what its later blocks have in common with it."""
+    return frozenset((*(loss.chain for loss in block.open_losses), *block.waits)) if block is not None else frozenset()
 
 
 def _edits(workbench: Workbench, above: int, since_ms: int, watch: Watch) -> list[PastEdit]:

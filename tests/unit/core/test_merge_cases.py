@@ -17,6 +17,7 @@ from metl_gui.core.matrix.blocks import Status
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.merge.merged_document import MergeTheirs
 from metl_gui.core.merge.sides import ConflictKind, MergeConflict
+from metl_gui.core.project.warehouse_settled import settled_with
 from metl_gui.core.review.items import review_items
 from metl_gui.core.trees.nodes import Side
 from metl_gui.core.warehouse_model import Model
@@ -199,6 +200,8 @@ def test_masks_of_both_sides_hide_what_either_hides() -> None:
     result, found = merged(mask("a"), mask("b"))
     assert result.document.extraction.schema(1).setting("mask") == "a,b"
     assert found == []
+    result, _ = merged(mask("a\\,b"), mask("b"))
+    assert result.document.extraction.schema(1).setting("mask") == "a\\,b,b"
 
 
 def test_what_either_side_settled_of_the_warehouse_is_not_asked_again() -> None:
@@ -207,6 +210,11 @@ def test_what_either_side_settled_of_the_warehouse_is_not_asked_again() -> None:
     )
     assert result.document.cdm.schema(1).setting("warehouse_settled") == "x,y"
     assert found == []
+    result, _ = merged(
+        lambda w: w.do(SettleAttributes("be", ("x,z",))), lambda w: w.do(SettleAttributes("be", ("y",), is_lost=True))
+    )
+    entity = result.document.cdm.schema(1)
+    assert entity.setting("warehouse_settled") == settled_with(entity, ()) == "x\\,z,y"
 
 
 def test_a_rename_by_alias_on_one_side_meets_the_mapping_of_the_other() -> None:

@@ -101,6 +101,8 @@ def test_settings_of_the_schema_reach_the_plan() -> None:
     plan = schema(compile_plan(made.document))
     assert (plan.placeholder, plan.has_full_images, plan.version_field) == ("hex:00", True, "v")
     assert {version.key for version in plan.versions} == {("a",)}
+    made.do(SetSettings(Side.EXTRACTION, found.id, (("key", "a,Name\\, Vorname"),)))
+    assert {version.key for version in schema(compile_plan(made.document)).versions} == {("a", "Name, Vorname")}
 
 
 def test_typed_sinks_are_told_where_local_times_of_a_source_hold() -> None:

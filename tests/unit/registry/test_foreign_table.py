@@ -114,6 +114,12 @@ def test_a_title_that_stands_twice_cannot_be_chosen(tmp_path: Path) -> None:
     assert read_head(csv_of(tmp_path, ("name", "a", "name"), ("1", "2", "3"))) == TableHead(("a",), (("2",),))
 
 
+def test_a_table_that_would_do_but_for_two_columns_of_one_title_says_so(tmp_path: Path) -> None:
+    path = csv_of(tmp_path, ("System", "Field", "Target", "Field"), ("fx", "id", "be", "key"))
+    with pytest.raises(SchemaError, match=r"has the column Field twice.*Give each column a title"):
+        read_head(path)
+
+
 @pytest.mark.parametrize("content", [b"", b'a,"b', b"\xff\xfe", b"a,b\n1,\0\n"])
 def test_what_is_no_table_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "x.csv").write_bytes(content)

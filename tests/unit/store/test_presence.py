@@ -18,7 +18,7 @@ from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import ProjectError
 from metl_gui.store import lease
 from metl_gui.store.file_identity import Presence
-from metl_gui.store.project_file import ProjectFile
+from metl_gui.store.project_file import ProjectFile, read_project_id
 from metl_gui.store.sqlite.connection import connect, writing
 from metl_gui.workbench.session import Workbench
 from tests.helpers.world import declare
@@ -184,6 +184,12 @@ def test_a_moved_project_is_told_and_goes_on_when_it_is_back(path: Path, open_ed
     away.rename(path)
     open_editing.schema("after", "1", "a")
     assert parts(open_editing.project.document()) == parts(open_editing.document)
+
+
+def test_a_project_that_was_moved_still_says_which_one_it_is(path: Path, open_editing: Editing) -> None:
+    before = open_editing.project.project_id
+    away = path.rename(path.with_name("away.metl"))
+    assert open_editing.project.project_id == before == read_project_id(away)
 
 
 def test_a_project_that_is_closed_after_it_was_moved_has_all_its_edits_where_it_is(

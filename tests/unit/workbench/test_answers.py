@@ -8,6 +8,7 @@ from pathlib import Path
 import openpyxl
 import pytest
 
+from metl_gui.core.edits.review import Postpone
 from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.matrix.canonical import state_hash
 from metl_gui.core.review.items import review_items
@@ -253,6 +254,40 @@ def test_a_sheet_says_who_is_to_decide_from_now_on(shrunk: Workbench, tmp_path: 
     (item,) = decisions.review_list(shrunk.document, wanted=wanted_in(shrunk, query_of(assigned="eve"))).items
     assert (str(item.block), item.assigned_to) == (REFUND_2, "Eve")
     assert assignments(shrunk).names == ("Eve",)
+
+
+def test_a_cell_that_nobody_touched_overwrites_nothing_that_was_done_meanwhile(
+    shrunk: Workbench, tmp_path: Path
+) -> None:
+    assign(shrunk, [PAYMENT_2], "Ben")
+    item, _ = review_items(shrunk.document)
+    shrunk.do(Postpone(item.key, "ask the bank first"))
+    sheet = sent(shrunk, tmp_path)
+    assign(shrunk, [PAYMENT_2], "Carl")
+    shrunk.do(Postpone(item.key, "the bank said: keep it"))
+    sheet.answer("legacy", "payment", your_answer="later")
+    taken = take_answers(shrunk, sheet.path)
+    assert (len(taken.answered), taken.assigned) == (1, 0)
+    block = shrunk.document.matrix.block(*item.key)
+    assert block is not None
+    assert block.comment == "the bank said: keep it"
+    assert assignments(shrunk).names == ("Carl",)
+    sheet.answer("legacy", "payment", comment="Eve knows", assigned_to="Eve")
+    assert take_answers(shrunk, sheet.path).assigned == 1
+    block = shrunk.document.matrix.block(*item.key)
+    assert block is not None
+    assert (block.comment, assignments(shrunk).names) == ("Eve knows", ("Eve",))
+
+
+def test_a_sheet_that_does_not_say_how_it_was_sent_is_read_as_it_stands(shrunk: Workbench, tmp_path: Path) -> None:
+    assign(shrunk, [REFUND_2], "Ben")
+    sheet = sent(shrunk, tmp_path)
+    for title in ("comment as sent", "assigned to as sent"):
+        sheet.sheet.delete_cols(sheet.titles.index(title) + 1)
+        sheet.titles.remove(title)
+    sheet.answer("amount", "refund", your_answer="later", comment="in May")
+    assign(shrunk, [REFUND_2], "Carl")
+    assert (len(take_answers(shrunk, sheet.path).answered), assignments(shrunk).names) == (1, ("Ben",))
 
 
 def test_only_wanted_items_are_written(shrunk: Workbench, tmp_path: Path) -> None:

@@ -30,6 +30,32 @@ def test_columns_of_tables_are_path_type_need_and_meaning(text: str) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            'path,type,required,doc\npayer_id,string,yes,"Who pays, by number"\n"amount","number","yes","In euro"',
+            [("payer_id", "string", True, "Who pays, by number"), ("amount", "number", True, "In euro")],
+        ),
+        (
+            '"first name";"string";"no";"as ""given""; else empty"',
+            [("first name", "string", False, 'as "given"; else empty')],
+        ),
+        ('"a\tb"\tstring\tyes\t"tabs\tin it"', [("a\tb", "string", True, "tabs\tin it")]),
+        (
+            '"Name, Vorname",string\n"first name",uuid',
+            [("Name, Vorname", "string", False, ""), ("first name", "uuid", False, "")],
+        ),
+        ('rate,numeric(10,2),yes,"net, in euro"', [("rate", "number", True, "net, in euro")]),
+        ('size;string;no;5" pipes; long ones', [("size", "string", False, '5" pipes')]),
+        ('"open\tstring', [("open", "string", False, "")]),
+        ('"amount" numeric(10,2) DEFAULT 0, -- in euro, net', [("amount", "number", False, "")]),
+    ],
+)
+def test_what_stands_in_quotation_marks_is_one_cell(text: str, expected: list[tuple[str, str, bool, str]]) -> None:
+    assert told(read_attributes(text)) == expected
+
+
 def test_what_create_table_lists_becomes_attributes_and_its_keys_do_not() -> None:
     found = read_attributes(
         """CREATE TABLE payment (

@@ -8,6 +8,7 @@ from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.matrix.canonical import state_hash
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import EditError
+from metl_gui.workbench.exports.mappable_blocks import key_of
 from metl_gui.workbench.review.decisions import review_list
 from metl_gui.workbench.session import Workbench
 from metl_gui.workbench.settings import remove_version, set_settings, settings_of
@@ -76,3 +77,15 @@ def test_switching_to_the_newest_entity_version_tells_which_blocks_went(mapped: 
     done = set_settings(mapped, "payment", ["policy=newest"], Side.CDM)
     assert done.removed == ("fx.pay.orders 1 → payment 1",)
     assert set_settings(mapped, "payment", ["policy=newest"], Side.CDM).removed == ()
+
+
+def test_a_comma_in_the_name_of_an_attribute_is_written_with_a_backslash(workbench: Workbench) -> None:
+    workbench.do(AddVersion(Side.EXTRACTION, declare("fx.sign", "1", "id", "Name, Vorname", "a,b")))
+    done = set_settings(workbench, "fx.sign", ["key=id, Name\\, Vorname", "mask=a\\,b,Name\\, Vorname"])
+    assert done.settings == {"key": "id,Name\\, Vorname", "mask": "Name\\, Vorname,a\\,b"}
+    schema = workbench.document.extraction.named("fx.sign")
+    assert schema is not None
+    version = workbench.document.extraction.version(schema.version_ids[0])
+    assert key_of(schema, version) == ("id", "Name, Vorname")
+    with pytest.raises(EditError, match=r"a comma within a name as \\,: Name\\, Vorname"):
+        set_settings(workbench, "fx.sign", ["mask=Name, Vorname"])

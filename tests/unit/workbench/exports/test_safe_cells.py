@@ -14,6 +14,7 @@ from metl_gui.core.edits.composite import CompositeEdit
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.trees.paths import escape
+from metl_gui.errors import SchemaError
 from metl_gui.registry.tables.mapping_table import read_table
 from metl_gui.workbench.exports.files import export
 from metl_gui.workbench.exports.format_spec import Choices
@@ -88,6 +89,15 @@ def test_nothing_is_said_of_a_table_without_a_formula_and_safe_cells_change_none
     rows = cells_of(tmp_path / "safe")
     assert [row.pop() for row in rows] == ["safe_cells", "yes", "yes", "yes"]
     assert rows == cells_of(tmp_path / "exact")
+
+
+@pytest.mark.parametrize(("name", "choices"), [("csv", EXACT), ("csv", SAFE)])
+def test_what_is_not_read_back_for_a_nul_character_is_told(tmp_path: Path, name: str, choices: Choices) -> None:
+    done = export(one_to_one(["id", "a\0b"]), EXPORTS[name], tmp_path / "a", choices)
+    (told_,) = [each for each in done.says if "NUL" in each]
+    assert told_.startswith("2 cells hold a NUL character")
+    with pytest.raises(SchemaError, match="NUL"):
+        read_table(tmp_path / "a")
 
 
 def test_a_name_that_begins_with_an_apostrophe_stays_itself_in_a_row_that_does_not_say_it_is_safe(

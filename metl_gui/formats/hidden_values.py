@@ -33,18 +33,27 @@ _PAIR = 2
 
 def hidden(raw: bytes, wanted: frozenset[Names]) -> bytes | None:
     """Return a record without the values that paths lead to, ``None`` where it cannot be told which they are."""
+    return _hidden(raw, wanted, is_record=True)
+
+
+def _hidden(raw: bytes, wanted: frozenset[Names], *, is_record: bool = False) -> bytes | None:
     if raw.strip() == b"null":
         return raw
     if raw.lstrip()[:1] not in (b"{", b"["):
         return None
     try:
-        return msgspec.json.encode(_walk(msgspec.Raw(raw.strip()), wanted, wanted))
+        return msgspec.json.encode(_walk(msgspec.Raw(raw.strip()), wanted, wanted, is_record=is_record))
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
 
 
-def _walk(raw: msgspec.Raw, active: frozenset[Names], wanted: frozenset[Names]) -> object:
+def _walk(raw: msgspec.Raw, active: frozenset[Names], wanted: frozenset[Names], *, is_record: bool = False) -> object:
     """Hide what ``active`` paths lead to from here; ``wanted`` ones begin again in every object below.
+
+    Args:
+        raw: the text.
+        active, wanted: paths.
+        is_record: it is a record, or a list of records; what lies in one wraps nothing.
 
     Raises:
         msgspec.MsgspecError: it is no JSON.
@@ -53,9 +62,10 @@ def _walk(raw: msgspec.Raw, active: frozenset[Names], wanted: frozenset[Names]) 
     if not (active or wanted) or text[:1] not in (b"{", b"["):
         return raw
     if text.startswith(b"["):
-        return [_walk(part, active, wanted) for part in _arrays.decode(text)]
+        return [_walk(part, active, wanted, is_record=is_record) for part in _arrays.decode(text)]
     found = _objects.decode(text)
-    is_envelope, wraps = "op" in found or "payload" in found, is_wrapper(found)
+    is_envelope = "op" in found or "payload" in found
+    wraps = "topic" in found or (is_record and is_wrapper(found))
     left: dict[str, object] = {}
     for name, part in found.items():
         further = frozenset(path[1:] for path in active | wanted if path[0] == name)
@@ -79,7 +89,7 @@ def _in_text(raw: msgspec.Raw, wanted: frozenset[Names], *, is_anything: bool = 
     inner = _texts.decode(raw)
     if inner.lstrip()[:1] not in ("{", "["):
         return HIDDEN if is_anything else raw
-    found = hidden(inner.encode(), wanted)
+    found = _hidden(inner.encode(), wanted)
     return HIDDEN if found is None else found.decode()
 
 

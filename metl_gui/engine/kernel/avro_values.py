@@ -226,6 +226,9 @@ MAX_EMPTY_ITEMS = 65_536
 MAX_EMPTY_FIELDS = 16_384
 """Fields that take no bytes which a schema may have when it is written out; a long name counts as several."""
 
+MAX_GROWTH = 8
+"""The text of a record has at most so many times its bytes, where it is long: a control character is written as six."""
+
 _NAME_LETTERS = 16
 
 
@@ -425,7 +428,7 @@ def _record(fields: list[tuple[str, Write]]) -> Write:
             out += head
             at = one(body, at, out)
         out += b"}" if parts else b"{}"
-        if len(out) > LIMIT_BYTES:
+        if len(out) > max(LIMIT_BYTES, MAX_GROWTH * len(body)):
             raise _too_large()
         return at
 

@@ -156,13 +156,13 @@ def stage(order: StagingOrder) -> Generator[Staged]:
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, env=own)
     try:
+        told: Staged | StagingFailed | None = None
         # One that died before it read its order is told below, as any that dies.
         with contextlib.suppress(BrokenPipeError), process:
             if process.stdin is None or process.stdout is None:
                 raise RunError("The process that reads the rows has no pipes.")
             process.stdin.write(msgspec.json.encode(order) + b"\n")
             process.stdin.flush()
-            told: Staged | StagingFailed | None = None
             for line in process.stdout:
                 told = decoder.decode(line)
                 if isinstance(told, StagingFailed):

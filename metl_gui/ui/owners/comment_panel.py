@@ -199,29 +199,34 @@ class CommentPanel(Surface):
         self._fill(Selected(), Side.EXTRACTION)
 
     def _changed(self) -> None:
-        self._fill(self._selection.current, None, kept=self.about.currentText())
+        self._fill(self._selection.current, None, kept=self.subject)
 
     def _selected(self, selected: Selected) -> None:
         before, self._last = self._last, selected
         sides = [side for side in Side if before.on(side) != selected.on(side)]
         self._fill(selected, sides[0] if len(sides) == 1 else None)
 
-    def _fill(self, selected: Selected, side: Side | None, kept: str = "") -> None:
+    def _fill(self, selected: Selected, side: Side | None, kept: CommentSubject | None = None) -> None:
         """Offer what is selected; where only one side changed, its node comes first.
 
         Args:
             selected: what is selected.
             side: the side that changed, ``None`` for both or neither.
-            kept: what was shown and is to stay, where it is still offered.
+            kept: what was shown and is to stay, where it is still offered; by its words, where a newer state names it
+                in another way.
         """
+        words = self.about.currentText()
         self._subjects = subjects_of(self._project.value, selected, side)
         self.about.blockSignals(True)
         self.about.clear()
         self.about.addItems([words for words, _ in self._subjects])
-        at = self.about.findText(kept) if kept else 0
+        at = 0
+        if kept is not None:
+            same = (at for at, (_, subject) in enumerate(self._subjects) if subject == kept)
+            at = next(same, self.about.findText(words))
         self.about.setCurrentIndex(max(at, 0) if self._subjects else -1)
         self.about.blockSignals(False)
-        if kept and at >= 0 and self._written_about is not None:
+        if kept is not None and at >= 0 and self._written_about is not None:
             self._written_about = self.subject  # the same, as a newer state names it
         self.refresh()
 

@@ -152,22 +152,25 @@ class LineageDialog(FittedDialog):
             self.wanted.emit(choice.edit)
             super().accept()
 
-    def _fill(self) -> None:
+    def _fill(self) -> bool:
+        """Read what is offered; where the attribute is gone, close, and return that there is nothing."""
         document = self._project.value
         words = attribute_words(document, self._side, self._place)
         if not words:
             self.reject()
-            return
+            return False
         choices: Chooser = same_choices if self._joins else split_choices
         self._choices = choices(document, self._side, self._place)
         self.heading.setText(f"{words} is {'the same as…' if self._joins else 'another attribute than before…'}")
         empty = "There is no other attribute." if self._joins else "No earlier version has it."
         self.help.setText(_HELP[self._joins] if self._choices else empty)
+        return True
 
     def _followed(self, _changed: object) -> None:
         """Follow other edits: what is chosen stays so, and where it is gone, nothing is."""
         chosen = self.model.at(self.view.currentIndex())
-        self._fill()
+        if not self._fill():
+            return
         self._show_choices(self.box.text())
         self._choose(chosen, QModelIndex())
 

@@ -202,7 +202,8 @@ class Watcher:
         if result is not None and result.is_all_refused and reading.declarations:
             return self._later()  # the project may take them when it is another one; they are asked for again
         self._mark, self._waiting, self._failures = mark, (), 0
-        self.is_well = bool(reading.declarations) or not reading.refused
+        is_refused = result is not None and not result.added and not set(reading.refused).issuperset(result.refused)
+        self.is_well = not is_refused and (bool(reading.declarations) or not reading.refused)
         if result is not None and result.added:
             self.added += len(result.added)
             self._tell(VersionsAdded(self.source, result))

@@ -53,7 +53,7 @@ _OF_DATABASES = {
 _KNOWN = {alias: type_ for type_, aliases in _OF_DATABASES.items() for alias in aliases}
 _OUTSIDE_BRACKETS = re.compile(r",(?![^(]*\))")
 _QUOTES = "\"'`[] "
-_IN_QUOTES = re.compile(r'\s*"[^"]+"\s*')
+_QUOTED_CELL = re.compile(r'\s*"(?:[^"]|"")+"\s*,')
 _QUOTED = re.compile(r"""("[^"]+"|`[^`]+`|\[[^]]+])(?:\s*:)?\s+(.*)""")
 _PRIMARY_KEY = re.compile(r"(?:constraint\s+\S+\s+)?primary\s+key[^(]*\(([^)]*)\)", re.IGNORECASE)
 _IN_KEY = re.compile(r"\bprimary\s+key\b", re.IGNORECASE)
@@ -127,7 +127,8 @@ def _columns(line: str) -> list[str]:
         if mark in line:
             return _cells(line, mark) or line.split(mark)
     parts = _OUTSIDE_BRACKETS.split(line)
-    if len(parts) > 1 and (" " not in parts[0].strip() or _IN_QUOTES.fullmatch(parts[0])):
+    is_cell = _QUOTED_CELL.match(line) is not None if line.startswith('"') else " " not in parts[0].strip()
+    if len(parts) > 1 and is_cell:
         return _cells(line, ",") or parts
     line = _REMARK.sub("", line)
     path, colon, rest = line.partition(":")

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from metl_gui.core.dimensional.histories import EntityHistory
 from metl_gui.core.dimensional.models.entity_facts import EntityFacts
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.search.problems import Problem, Severity
 from metl_gui.core.warehouse_model import Bridge, Column, Dimension, Fact, Model
-from metl_gui.errors import EditError
 from metl_gui.formats.row_expressions import row_expression
+
+_HINT = "Write constants as values of what they are held against, and casts where types differ."
 
 
 def expression_problems(document: Document, model: Model) -> Iterator[Problem]:
@@ -22,27 +23,25 @@ def expression_problems(document: Document, model: Model) -> Iterator[Problem]:
 
     Cost: some milliseconds an expression that is new.
     """
-    facts = EntityFacts(document)
+    facts, asked = EntityFacts(document), list[tuple[str, str, EntityHistory]]()
     for table in (one for one in model.tables if isinstance(one, Dimension | Fact | Bridge)):
         history = facts.history(table.entity)
         for part, text in _expressions(table) if history is not None else ():
-            why = _refusal(history, text) if history is not None else None
-            if why is not None:
-                place = f"{model.name}: {table.name}" + (f".{part}" if part else "")
-                yield Problem(Severity.ERROR, "warehouse.expression", place, f"{why.title} {why.text}", why.hint)
+            if history is not None and history.at_path(text) is None:  # else the path of an attribute
+                asked.append((f"{model.name}: {table.name}" + (f".{part}" if part else ""), text, history))
+    if asked:
+        yield from _refused(asked)
 
 
-def _refusal(history: EntityHistory, text: str) -> EditError | None:
-    """Return why an expression cannot be computed; ``None`` where it can, or is the path of an attribute."""
-    from metl_gui.warehouse.expression_check import check_expression  # few models have anything to ask a database
+def _refused(asked: Sequence[tuple[str, str, EntityHistory]]) -> Iterator[Problem]:
+    """Yield the problems of expressions, given with their places and what they are over."""
+    from metl_gui.warehouse.expression_check import bound, refusals  # few models have anything to ask a database
 
-    if history.at_path(text) is not None:
-        return None
-    try:
-        check_expression(history, text, row_expression(text))
-    except EditError as error:
-        return error
-    return None
+    read = [(place, text, bound(history, row_expression(text))) for place, text, history in asked]
+    for (place, text, _), why in zip(read, refusals([one for _, _, one in read]), strict=True):
+        if why:
+            words = f"{text} cannot be computed. {why}"
+            yield Problem(Severity.ERROR, "warehouse.expression", place, words, _HINT)
 
 
 def _expressions(table: Dimension | Fact | Bridge) -> Iterator[tuple[str, str]]:

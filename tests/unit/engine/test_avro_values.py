@@ -291,6 +291,16 @@ def test_the_text_of_a_record_is_bounded_where_no_list_holds_it(monkeypatch: pyt
     assert refusal(doubled(9, "boolean"), b"\1" * 256).reason == "too_large"
 
 
+def test_a_record_is_as_large_as_its_bytes_make_it_however_large_its_text_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("metl_gui.engine.kernel.avro_values.LIMIT_BYTES", 2**10)
+    schema = {"type": "record", "name": "R", "fields": [{"name": "b", "type": "string"}]}
+    text = "\x01" * 2_000
+    assert (
+        AvroReader(read_avro(schema)).read(encoded(schema, {"b": text}))
+        == json.dumps({"b": text}).replace(" ", "").encode()
+    )
+
+
 def test_a_value_whose_text_would_be_too_large_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("metl_gui.engine.kernel.avro_values.LIMIT_BYTES", 2**10)
     assert (

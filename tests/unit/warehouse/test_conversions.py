@@ -43,6 +43,8 @@ EXACT: dict[str, list[tuple[str, Any, Any]]] = {
         *(("text", one, ASIDE) for one in ("2.5", "15e-1", "1.23456789e-30", "12345678901234567890123.5", "", "x")),
         *(("text", one, 2) for one in ("2", " 2.0 ", "+2.", "20e-1", "0.2E1")),
         *(("text", one, 0) for one in ("0E-10", "-0.00")),
+        *(("float", one, ASIDE) for one in (2.5, 1e300, float("nan"))),
+        *(("float", one, whole) for one, whole in ((2.0, 2), (-0.0, 0), (1e22, 10**22))),
         *(("text", one, 10**22) for one in ("1e22", "10_000_000_000_000_000_000_000.0")),
         *(("text", one, int(one)) for one in ("9" * 38, "-" + "9" * 38)),
         *(("float", one, ASIDE) for one in (2.5, 1e-9, float("inf"), float("nan"))),
@@ -68,6 +70,7 @@ EXACT: dict[str, list[tuple[str, Any, Any]]] = {
     ],
     "boolean": [
         *(("float", one, ASIDE) for one in (2.5, -1.0, float("nan"))),
+        *(("float", one, is_true) for one, is_true in ((1.0, True), (0.0, False))),
         *(("whole", one, is_true) for one, is_true in ((2, ASIDE), (1, True), (0, False))),
         *(("text", one, is_true) for one, is_true in (("2", ASIDE), ("yes", True), ("false", False))),
     ],

@@ -122,6 +122,32 @@ def test_values_are_hidden_in_every_image_of_a_row_and_nowhere_else(world: World
     assert seen(world, [row]) == [hidden]
 
 
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"op": "c", "after": {"id": 1, "message": "hello", "value": "x", "key": "k"}},
+        {"op": "c", "after": {"headers": [["a", "b", "c"]], "value": "x"}},
+        {"topic": "fx.pay", "value": {"id": 1, "message": "hello"}},
+        [{"id": 1, "note": {"value": "x", "key": "k"}}],
+    ],
+)
+def test_columns_that_are_called_as_parts_of_a_wrapper_are_shown(world: World, record: object) -> None:
+    mask(world, Side.EXTRACTION, "fx.pay", "1", "amount")
+    assert seen(world, record) == record
+
+
+@pytest.mark.parametrize(
+    "more", [{"partition": 0, "offset": 3, "value": 7}, {"op": "d", "value": None}, {"payload": 1}, {"other": 1}]
+)
+def test_the_plain_key_beside_a_topic_is_hidden_whatever_else_stands_there(
+    world: World, more: dict[str, object]
+) -> None:
+    mask(world, Side.EXTRACTION, "fx.pay", "1", "id")
+    found = seen(world, {"topic": "fx.pay", "key": "Alice", **more})
+    assert isinstance(found, dict)
+    assert found["key"] == HIDDEN
+
+
 @pytest.mark.parametrize("form", ["object", "pairs", "named"])
 def test_keys_in_headers_are_hidden_in_whatever_form_headers_stand(world: World, form: str) -> None:
     mask(world, Side.EXTRACTION, "fx.pay", "1", "id")

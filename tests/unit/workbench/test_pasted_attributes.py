@@ -46,6 +46,8 @@ def test_columns_of_tables_are_path_type_need_and_meaning(text: str) -> None:
             '"Name, Vorname",string\n"first name",uuid',
             [("Name, Vorname", "string", False, ""), ("first name", "uuid", False, "")],
         ),
+        ('"Last Name, First",string', [("Last Name, First", "string", False, "")]),
+        ('"order, id" numeric(10,2) not null,', [("order, id", "number", True, "")]),
         ('rate,numeric(10,2),yes,"net, in euro"', [("rate", "number", True, "net, in euro")]),
         ('size;string;no;5" pipes; long ones', [("size", "string", False, '5" pipes')]),
         ('"open\tstring', [("open", "string", False, "")]),

@@ -15,7 +15,7 @@ from metl_gui.core.project.reader_result import ReaderResult, SkippedSource
 from metl_gui.core.review.items import review_items
 from metl_gui.core.trees.nodes import Side
 from metl_gui.registry.remote import http as web_module
-from metl_gui.workbench.importing.schema_import import ImportResult
+from metl_gui.workbench.importing.schema_import import ImportResult, UnchangedVersion
 from metl_gui.workbench.importing.source_watch import (
     LONGEST_SECONDS,
     NotRead,
@@ -160,6 +160,17 @@ def test_versions_that_the_project_refuses_are_told_once_and_tried_until_it_take
     assert watcher.look() == 10.0
     assert [type(event) for event in events] == [NotRead, VersionsAdded]
     assert watcher.is_well
+
+
+def test_a_look_at_which_nothing_new_is_taken_is_not_well_though_other_versions_are_there_already(
+    workbench: Workbench, server: WebServer
+) -> None:
+    refused = (SkippedSource("fx.pay.orders", "is there already with another content"),)
+    known = (UnchangedVersion("fx.pay.refunds", "1", "db"),)
+    own = into_project(workbench, Side.EXTRACTION)
+    watcher = watcher_of(server, WatchTarget(lambda *_: ImportResult(1, (), known, refused, {}, 0), own.known), [])
+    watcher.look()
+    assert not watcher.is_well
 
 
 def test_while_somebody_else_edits_the_project_new_versions_wait_and_then_come_in(

@@ -79,10 +79,10 @@ class NameChecks(PartChecks):
     def column_names(self, table: Dimension | Fact) -> Iterator[Problem]:
         """Check that no two columns of a table have one name, those that it has by itself included."""
         names = self.declared_names(table)
-        own = {name.lower() for name in self.reserved_names(table)}
+        is_every = isinstance(table, Dimension) and table.columns == "all"
+        own = {name.lower() for name in (self.own_columns(table) if is_every else self.reserved_names(table))}
         for name in dict.fromkeys(name for name in names if name.lower() in own):
             text = f"{table.name} has a column {name} by itself."
-            is_every = isinstance(table, Dimension) and table.columns == "all"
             hint = "List the columns, that one by another name." if is_every else "Give the column another name."
             yield self.problem("warehouse.name-twice", f"{table.name}.{name}", text, hint)
         for name in twice(names):
@@ -134,7 +134,7 @@ class NameChecks(PartChecks):
             types |= dict.fromkeys((column.name, f"{column.name}{_BESIDE.get(column.history, '')}"), type_)
         for name, value in (*table.unknown, *table.not_applicable):
             yield from self.known_columns(table.name, (name,), known)
-            if not is_value(value, types.get(name, "")):
+            if value and not is_value(value, types.get(name, "")):
                 text = f"The value {value} of the column {name} is no {types[name]}."
                 hint = "Write one, or leave it out: the column is null in that row."
                 yield self.problem("warehouse.value", f"{table.name}.{name}", text, hint)

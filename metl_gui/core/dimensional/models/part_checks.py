@@ -27,8 +27,37 @@ MOST_NAMED = 5
 _TYPE = re.compile(r"decimal\(([0-9]{1,3}),([0-9]{1,3})\)|text\([1-9][0-9]{0,8}\)")
 _TIMES = ("date", "timestamp", "instant")
 _LONGEST_NAME = 63
-_OWN = ("metl_", "_")
-"""How names of the loader's tables and columns begin."""
+_OWN = "metl_"
+"""How names of the loader's tables begin."""
+
+_TABLES = ("table", "junk dimension")
+"""What has tables named after it, whose names begin with an underscore while a load goes on."""
+
+OF_LOADER = frozenset((
+    "_alive", "_any", "_at", "_began", "_begins", "_bound", "_by", "_cascaded", "_column", "_commit", "_committed",
+    "_covered", "_cut", "_deleted", "_depth", "_durable", "_element", "_end", "_ended", "_ends", "_epochs", "_first",
+    "_first_from", "_from", "_from_at", "_from_run", "_goes_on", "_greatest", "_held", "_is_dead", "_is_last",
+    "_is_new", "_is_newest", "_is_own", "_is_row", "_key", "_kind", "_last", "_last_end", "_life", "_lives", "_new",
+    "_next", "_next_posted", "_number", "_op", "_opened", "_order", "_own", "_place", "_posted", "_posted_at",
+    "_posting", "_posts", "_rank", "_reversal", "_row", "_run", "_schema", "_since", "_sum", "_time", "_to",
+    "_unfit", "_until", "_weight",
+))  # fmt: skip
+"""Columns that loads put beside declared ones."""
+
+LOADER_PATTERN = re.compile(r"_n|_k[0-9]+|_([cfnpqrv]|list|weight)_.*")
+"""What more of them are called like."""
+
+
+def is_of_loader(name: str, noun: str) -> bool:
+    """Return whether a name is one that loads use.
+
+    Args:
+        name: in small letters.
+        noun: what it names.
+    """
+    if noun in _TABLES and name.startswith("_"):
+        return True
+    return name.startswith(_OWN) or name in OF_LOADER or LOADER_PATTERN.fullmatch(name) is not None
 
 
 class PartChecks:
@@ -67,9 +96,8 @@ class PartChecks:
         elif len(name.encode("utf-8", "surrogatepass")) + suffix > _LONGEST_NAME:
             text = f"The name of the {noun} has more than {_LONGEST_NAME - suffix} bytes."
             yield self.problem("warehouse.name-too-long", place, text, "Give it a shorter one; databases cut it off.")
-        elif name.lower().startswith(_OWN):
-            begins = next(one for one in _OWN if name.lower().startswith(one))
-            text = f"Names that begin with {begins} are those of the loader."
+        elif is_of_loader(name.lower(), noun):
+            text = f"Names such as {name} are those of the loader."
             yield self.problem("warehouse.name-reserved", place, text, "Give it another name.")
 
     def entity(self, name: str, place: str) -> Iterator[Problem]:

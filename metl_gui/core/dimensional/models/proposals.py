@@ -41,7 +41,11 @@ def proposed_model(document: Document, name: str) -> Model:
     """
     facts = EntityFacts(document)
     histories = [history for history in entity_histories(document) if _mapped(facts, history)]
-    found = [_Entity(history, facts) for history in histories]
+    names = [free_of_underscores(history.entity) for history in histories]
+    found = [
+        _Entity(history, history.entity if names.count(name) > 1 else name, facts)
+        for history, name in zip(histories, names, strict=True)
+    ]
     for one in found:
         one.references = tuple(_references(one, found))
     referred = {reference.dimension for one in found for reference in one.references}
@@ -59,8 +63,8 @@ def proposed_model(document: Document, name: str) -> Model:
 class _Entity:
     """An entity with what its attributes look like, by the name of its table."""
 
-    def __init__(self, history: EntityHistory, facts: EntityFacts) -> None:
-        self.history, self.name = history, free_of_underscores(history.entity)
+    def __init__(self, history: EntityHistory, name: str, facts: EntityFacts) -> None:
+        self.history, self.name = history, name
         self.columns = [one for one in history.columns if facts.is_mapped(history.entity, one.path)]
         self.references: tuple[Reference, ...] = ()
         times = [one for one in self.columns if one.type in _TIMES]

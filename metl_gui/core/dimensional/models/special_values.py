@@ -30,7 +30,7 @@ def is_day(value: str) -> bool:
 
 
 def is_value(value: str, type_: str) -> bool:
-    """Whether a text is a value of a type; of one that is not known, anything is.
+    """Whether a text is a value of a type; of one that is not known, or of texts, anything is.
 
     Args:
         value: the text.
@@ -53,8 +53,6 @@ def is_value(value: str, type_: str) -> bool:
             return _is_time(value)
         case "timestamp" | "instant":
             return _is_moment(value)
-        case "text":
-            return not numbers or len(value) <= numbers[0]
         case _:
             return True
 

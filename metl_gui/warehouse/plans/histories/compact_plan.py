@@ -107,7 +107,7 @@ def folded_step(entity: str) -> Step:
     return Step(
         f"Leave messages of {entity} aside that come too late",
         f"""UPDATE {aside} AS s SET "_column" = {text(TOO_LATE)}
-        WHERE {_is_folded(name(history_table(entity)))}""",
+        WHERE s."_column" <> {text(TOO_LATE)} AND {_is_folded(name(history_table(entity)))}""",
     )
 
 

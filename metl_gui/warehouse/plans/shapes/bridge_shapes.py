@@ -114,7 +114,7 @@ def list_bridge(
         if len(to.key) != 1:
             text = f"{one.name} leads to {to.table}, whose business key has {len(to.key)} parts."
             raise ModelError("An element is one value", text, "Let it lead to a dimension with a key of one part.")
-        sql, unfit = converted('e."_element"', "", to.key[0].declared)
+        sql, unfit = converted('e."_element"', "text", to.key[0].declared)
         reference = ReferenceShape(role, to.table, (ComputedColumn(role, sql, to.key[0].type),), "durable")
     return ListBridgeShape(
         table=one.name,
@@ -162,7 +162,7 @@ def _unfit_weights(weights: str, type_: str, listed: str) -> Sequence[str]:
     if type_ != "json":
         return [converted(weights, type_, _SHARE)[1]]
     numbers = f"metl_elements({weights})"
-    _, unfit = converted('e."_element"', "", _SHARE)
+    _, unfit = converted('e."_element"', "text", _SHARE)
     counts = " <> ".join(f"COALESCE(ARRAY_LENGTH({one}), 0)" for one in (numbers, listed))
     return [
         f"({weights} IS NOT NULL AND {numbers} IS NULL)",

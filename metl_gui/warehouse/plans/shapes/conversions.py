@@ -27,7 +27,8 @@ def converted(sql: str, of: str, to: str) -> tuple[str, str]:
     """
     if of and sql_type(of) == sql_type(to):
         return sql, _longer(sql, to)
-    given = _text(sql) if of == "float" else sql  # its digits: not all that stand for its bits
+    # Of a float its digits, not all that stand for its bits; as a truth value they would be none.
+    given = _text(sql) if of == "float" and to != "boolean" else sql
     cast = f"TRY_CAST({given} AS {sql_type(to)})"
     if sql_type(to) == "VARCHAR":
         return cast, _longer(cast, to)
@@ -50,6 +51,8 @@ def _losses(sql: str, cast: str, of: str, to: str) -> list[str]:
     scale = _scale(to)
     if scale is not None:
         known = _scale(of)
+        if of == "float":
+            return [f"TRY_CAST({cast} AS DOUBLE) IS DISTINCT FROM {sql}"]
         if known is None:
             return [_more_decimals(_text(sql), scale)]
         return [f"TRY_CAST({cast} AS {sql_type(of)}) IS DISTINCT FROM {sql}"] if known > scale else []
@@ -58,7 +61,8 @@ def _losses(sql: str, cast: str, of: str, to: str) -> list[str]:
             whole = (
                 f"TRY_CAST({_text(cast)} AS DECIMAL({_DIGITS}, 0)) <> TRY_CAST({_text(sql)} AS DECIMAL({_DIGITS}, 0))"
             )
-            return [f"(ABS({cast}) >= {_WHOLE_FLOATS} AND metl_decimals({_text(sql)}) = 0 AND {whole})"]
+            is_lost = f"metl_decimals({_text(sql)}) = 0 AND {whole}"
+            return [f"CASE WHEN ABS({cast}) >= {_WHOLE_FLOATS} THEN {is_lost} ELSE FALSE END"]
         case "boolean" if not is_text:
             return [f"TRY_CAST({_text(sql)} AS DOUBLE) NOT IN (0, 1)"]
         case "date" if is_text:

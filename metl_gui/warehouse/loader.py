@@ -18,13 +18,12 @@ from metl_gui.core.dimensional.loads.staged_parts import StagedPart
 from metl_gui.core.dimensional.models.grants import granted_roles
 from metl_gui.core.dimensional.rows.epochs import head
 from metl_gui.core.dimensional.rows.replays import Coverage
-from metl_gui.warehouse.broken_tests import broken_before, remember_broken
 from metl_gui.warehouse.compaction import compacted_before
 from metl_gui.warehouse.coverage import cover
 from metl_gui.warehouse.databases.target import CommitUnknownError, WarehouseTarget
 from metl_gui.warehouse.epochs import check_falls, prepare_spans
 from metl_gui.warehouse.forgotten_keys import ForgottenKeys, Secret
-from metl_gui.warehouse.load_rate import remember_rate
+from metl_gui.warehouse.load_memory import broken_before, remember_broken, remember_rate
 from metl_gui.warehouse.part_check import check_bytes, check_rows
 from metl_gui.warehouse.plans.access_plan import declared
 from metl_gui.warehouse.plans.declared_tests import declared_rules

@@ -19,7 +19,7 @@ from metl_gui.core.warehouse_model import Model
 from metl_gui.warehouse.compaction import compacted_before
 from metl_gui.warehouse.databases.target import WarehouseTarget, has_columns
 from metl_gui.warehouse.epochs import known_starts, shown
-from metl_gui.warehouse.load_rate import rate_of
+from metl_gui.warehouse.load_memory import rate_of
 from metl_gui.warehouse.plans.dimensions.member_plan import keys_of
 from metl_gui.warehouse.plans.facts.missed_plan import missed_table, waiting_query
 from metl_gui.warehouse.plans.histories.arrivals import set_aside_table

@@ -30,7 +30,7 @@ def split(path: str) -> tuple[str, ...]:
         return tuple(path.split("."))
 
     def unescaped(letter: str) -> str:
-        if letter not in (".", "\\") or not letter:
+        if letter not in (".", "\\"):
             raise ValueError(f"a backslash in {path!r} escapes neither a dot nor a backslash")
         return letter
 

@@ -35,7 +35,10 @@ def expression_problems(document: Document, model: Model) -> Iterator[Problem]:
 
 def _refused(asked: Sequence[tuple[str, str, EntityHistory]]) -> Iterator[Problem]:
     """Yield the problems of expressions, given with their places and what they are over."""
-    from metl_gui.warehouse.expression_check import bound, refusals  # few models have anything to ask a database
+    from metl_gui.warehouse.databases.expression_check import (  # few models have anything to ask a database
+        bound,
+        refusals,
+    )
 
     read = [(place, text, bound(history, row_expression(text))) for place, text, history in asked]
     for (place, text, _), why in zip(read, refusals([one for _, _, one in read]), strict=True):

@@ -14,7 +14,7 @@ from metl_gui.core.warehouse_model import Column, Dimension, Fact, Model, Refere
 from metl_gui.formats.row_expressions import row_expression
 from metl_gui.warehouse.audit import audit
 from metl_gui.warehouse.databases.duckdb_target import DuckDb
-from metl_gui.warehouse.expression_check import bound, refusals
+from metl_gui.warehouse.databases.expression_check import bound, refusals
 from metl_gui.warehouse.loader import load_parts
 from metl_gui.warehouse.plans.shapes.shape_maker import shapes
 from metl_gui.warehouse.plans.shapes.table_shapes import TableShapes

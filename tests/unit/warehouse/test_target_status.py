@@ -10,7 +10,7 @@ from metl_gui.core.dimensional.loads.load_report import TableCounts
 from metl_gui.core.dimensional.loads.rebuild_cost import RebuildCost
 from metl_gui.core.dimensional.rows.messages import Position
 from metl_gui.warehouse.attribute_changes import remember
-from metl_gui.warehouse.load_rate import rate_of, remember_rate
+from metl_gui.warehouse.load_memory import rate_of, remember_rate
 from metl_gui.warehouse.loader import Loader
 from metl_gui.warehouse.status import EpochEntry, target_status
 from metl_gui.warehouse.target_inputs import TargetInputs

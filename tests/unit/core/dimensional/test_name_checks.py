@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 from msgspec.structs import replace
 
+from metl_gui import warehouse
+from metl_gui.core.dimensional.models.part_checks import is_of_loader
 from metl_gui.core.dimensional.models.special_values import is_day, is_value
 from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.trees.nodes import Side
@@ -12,6 +17,13 @@ from tests.helpers.world import declare
 from tests.unit.core.dimensional.test_checks import GOOD, HELD, checked, codes, world
 
 TIMES = GOOD.replace("    event_time: at\n", "    event_time: at\n    event_times: [{name: sent_at, from: at}]\n")
+
+
+def test_every_column_that_loads_put_beside_declared_ones_is_known_as_the_loaders() -> None:
+    sources = [path.read_text("utf-8") for path in Path(warehouse.__file__).parent.rglob("*.py")]
+    used = {found for text in sources for found in re.findall(r"\"(_[a-z][a-z0-9_]*)\"", text)}
+    assert {"_from", "_deleted", "_k0"} <= used
+    assert sorted(one for one in used if not is_of_loader(one, "column")) == []
 
 
 @pytest.mark.parametrize(

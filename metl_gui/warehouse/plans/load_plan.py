@@ -43,7 +43,7 @@ from metl_gui.warehouse.plans.histories.arrivals import (
 )
 from metl_gui.warehouse.plans.histories.epoch_plan import CREATE_EPOCHS, falls_plan
 from metl_gui.warehouse.plans.histories.forget_plan import CREATE_FORGOTTEN
-from metl_gui.warehouse.plans.histories.history_tables import create_history, history_table
+from metl_gui.warehouse.plans.histories.history_tables import UNLIKE, create_history, history_table
 from metl_gui.warehouse.plans.histories.log_plan import CREATE_LOGS, LOGS
 from metl_gui.warehouse.plans.histories.replay_plan import RANGE, REPLAYS
 from metl_gui.warehouse.plans.histories.state_plan import Contents, find_messages, state_plan
@@ -81,7 +81,7 @@ def create_histories(histories: Iterable[EntityHistory]) -> Iterator[Step]:
     """Yield the steps that make the histories which are missing, and keep what does not fit the model beside them."""
     for history in histories:
         entity = history.entity
-        yield Step(f"Make the history of {entity}", create_history(history, history_table(entity)))
+        yield Step(f"Make the history of {entity}", create_history(history, history_table(entity)), unlike=UNLIKE)
         aside = create_history(history, set_aside_table(entity), [(SET_ASIDE_COLUMN, "VARCHAR")])
         yield Step(f"Make the place for what is set aside of {entity}", aside)
 

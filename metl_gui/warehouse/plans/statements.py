@@ -36,6 +36,8 @@ class Step(msgspec.Struct, frozen=True):
             near each other where a database keeps rows in order of arrival.
         is_changed: rows of the table that it makes are changed later, few columns of each; a database that writes a
             changed row anew is to have room for it beside the one that was there.
+        unlike: columns of the table that it makes whose texts hardly repeat; a database that packs columns is to pack
+            them as running text.
     """
 
     title: str
@@ -47,6 +49,7 @@ class Step(msgspec.Struct, frozen=True):
     otherwise: str = ""
     near: tuple[str, ...] = ()
     is_changed: bool = False
+    unlike: tuple[str, ...] = ()
 
     def without_needed(self) -> Step | None:
         """Return what is done where what it needs was made of nothing; ``None`` where nothing is to be done."""

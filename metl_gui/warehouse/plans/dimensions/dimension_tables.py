@@ -79,9 +79,9 @@ def create_dimension(shape: DimensionShape) -> Iterator[Step]:
         f"Make the keys of {table}",
         f"CREATE TABLE IF NOT EXISTS {name(members_table(table))} ({typed}, durable_key BIGINT)",
     )
-    columns = "durable_key BIGINT, opened_by VARCHAR, version_key BIGINT"
+    columns = f"durable_key BIGINT, {name('opened_by')} VARCHAR, version_key BIGINT"
     made = f"CREATE TABLE IF NOT EXISTS {name(versions_table(table))} ({columns})"
-    yield Step(f"Make the keys of versions of {table}", made)
+    yield Step(f"Make the keys of versions of {table}", made, unlike=("opened_by",))
     owners = f'CREATE TABLE {name(MemberTables(table).owners)} ("_schema" VARCHAR, "_row" VARCHAR, {typed})'
     yield Step(f"Make the list of who owns {table}", owners)
     known = f"NOT EXISTS (SELECT 1 FROM metl_numbers WHERE dimension = {text(table)})"

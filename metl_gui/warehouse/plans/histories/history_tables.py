@@ -17,6 +17,9 @@ OWN_COLUMNS = (
 )
 """Columns of every history and their types, before those of attributes."""
 
+UNLIKE = ("row_key", "order_key")
+"""Columns of every history whose texts hardly repeat."""
+
 IDENTITY = ("schema", "row_key", "op", "order_key")
 """Columns that make two messages one."""
 

@@ -49,7 +49,8 @@ class References:
         address, fragment = urldefrag(_join(base, reference))
         start = home if address == urldefrag(base)[0] else self._targets.get(address)
         if start is None:
-            start = self._referred.get(urldefrag(reference)[0])
+            # A registry's name of what is referred to may be the reference as it is written, or where it leads.
+            start = self._referred.get(urldefrag(reference)[0], self._referred.get(address))
         if start is None:
             raise SchemaError(
                 f"It refers to {reference}, which is not in the file.",

@@ -9,6 +9,7 @@ Source: docs/reference/cdc.md, "Registries".
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -20,6 +21,7 @@ _LISTS = ("subjects", "schemas", "versions", "artifacts")
 _BY_ID = ("schemas_by_id", "schemas", "ids")
 _TEXTS = ("schema", "content")
 _KINDS = ("schemaType", "artifactType", "type")
+_NUMBER = re.compile("[0-9]{1,18}")
 MAX_ENTRIES = 200_000
 DEFAULT_GROUP = "default"
 """Apicurio's name of the group of what belongs to none."""
@@ -160,7 +162,7 @@ def entry_of(node: Mapping[str, Any], ids: tuple[str, ...] = ()) -> RegistryEntr
 def _ids(node: Mapping[str, Any]) -> Iterator[str]:
     """Yield the ids of an entry; a number alone is the id that Confluent's framing writes."""
     id_ = node.get("id")
-    if isinstance(id_, int | str) and str(id_).isdigit():
+    if isinstance(id_, int | str) and _NUMBER.fullmatch(str(id_)):
         yield str(int(id_))
     if isinstance(node.get("contentId"), int):
         yield of_content(node["contentId"])

@@ -208,3 +208,11 @@ def test_a_registry_of_many_schemas_is_one_large_file_and_read_all_the_same(tmp_
     assert (tmp_path / "registry.json").stat().st_size > 16 * 2**20
     assert [one.name for one in found.declarations] == [f"t{at}" for at in range(1, 19)]
     assert not found.refused
+
+
+@pytest.mark.parametrize("id_", ["²", "9" * 5_000, "٣"])
+def test_an_id_that_is_no_number_stops_no_other_file(id_: str, tmp_path: Path) -> None:
+    saved = answer("a-value", 1, 1, record("a", ("x", "int"))) | {"id": id_}
+    reading = reading_of(tmp_path, {"odd.json": saved, "plain.avsc": record("b", ("y", "int"))})
+    assert sorted(one.name for one in reading.declarations) == ["a", "b"]
+    assert id_ not in {one.id for one in reading.wire}

@@ -159,3 +159,19 @@ def test_an_enum_that_grows_is_the_same_version_and_a_text_that_becomes_one_too(
     assert declared({"title": "t", "required": ["state"], "properties": {"state": {"type": "string"}}}).fingerprint != (
         declared({"title": "t", "properties": {"state": {"type": "string"}}}).fingerprint
     )
+
+
+def test_a_reference_leads_to_what_a_registry_names_by_its_whole_address() -> None:
+    document = {
+        "$id": "http://x.org/orders/a.json",
+        "title": "A",
+        "type": "object",
+        "properties": {"buyer": {"$ref": "b.json"}, "place": {"$ref": "b.json#/definitions/place"}},
+    }
+    referred = {
+        "type": "object",
+        "properties": {"name": {"type": "string"}},
+        "definitions": {"place": {"type": "integer"}},
+    }
+    found = json_schema.declare(document, "a", "a", {"http://x.org/orders/b.json": referred})
+    assert [(one.path, one.type) for one in found.attributes] == [("buyer.name", "string"), ("place", "integer")]

@@ -11,12 +11,18 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from metl_gui.core.project.reader_result import ReaderResult, SchemaSuccession, SkippedSource
 from metl_gui.core.trees.declarations import VersionDeclaration
 from metl_gui.core.trees.schema_names import label_order
 from metl_gui.errors import SchemaError
 from metl_gui.registry.documents import decode, read_bytes
+from metl_gui.registry.messages.schema_changes import renames
+from metl_gui.registry.sql.spellings import says_nothing_of_types, with_known_words, without_storage
+
+if TYPE_CHECKING:
+    from sqlglot import Dialect, exp
 
 DIALECTS = {
     "sql": "",
@@ -37,10 +43,16 @@ _TELLING = {
 }
 _COPY, _COPIED = re.compile(r"COPY\s.*FROM\s+stdin;", re.IGNORECASE), "\\."
 _GO = re.compile(r"^[^\S\n]*GO[^\S\n]*;?[^\S\n]*$", re.IGNORECASE | re.MULTILINE)
-_RENAME = re.compile(r"RENAME\s+TABLE\s+", re.IGNORECASE)
+_RENAMES = re.compile(r"\s*(?:RENAME\s|(?:EXEC(?:UTE)?\s+)?(?:\[?sys\]?\s*\.\s*)?\[?sp_rename\b)", re.IGNORECASE)
+_TABLE = re.compile(r"\s*(?:CREATE|ALTER)\s", re.IGNORECASE)
+_MODIFIES = re.compile(
+    r"\s*ALTER\s+TABLE\s+(?P<table>\S+)\s+MODIFY\s*(?:(?P<listed>\(.*\))|(?P<one>[^(].*))\s*",
+    re.IGNORECASE | re.DOTALL,
+)
+_CONNECTORS = {"mysql": "mysql", "tsql": "sqlserver"}
 _ABOUT_TABLES = re.compile(
     r"\s*(?:CREATE\s+(?:(?:GLOBAL|LOCAL|UNLOGGED)\s+)*(?:TABLE|TYPE|DOMAIN|UNIQUE)|ALTER\s+TABLE|DROP\s+TABLE"
-    r"|COMMENT\s+ON\s+COLUMN|USE\s|RENAME\s+TABLE)\b",
+    r"|COMMENT\s+ON\s+COLUMN|USE|RENAME)\b",
     re.IGNORECASE,
 )
 _DOMAIN = re.compile(
@@ -94,6 +106,7 @@ class _MigrationFiles:
         self._dialect = dialect
         self._prefix = prefix
         self._tables = TableDefinitions(dialect, DEFAULT_SCHEMAS.get(dialect, ""))
+        self._grammar = _grammar(dialect)
 
     def take(self, source: str, label: str | None, text: str) -> tuple[list[VersionDeclaration], list[str]]:
         """Add a file, and return the versions that it makes and what of it cannot be read."""
@@ -149,17 +162,64 @@ class _MigrationFiles:
             is_required = _NOT_NULL.search(domain[2] + domain[3]) is not None
             self._tables.domain(domain[1], kind, is_required=is_required)
             return
-        rename = _RENAME.match(written.lstrip())
-        if rename:
-            for pair in written.lstrip()[rename.end() :].split(","):
-                old, _, new = pair.partition(" TO ") if " TO " in pair else pair.partition(" to ")
-                written = f"ALTER TABLE {old.strip()} RENAME TO {new.strip()}"
-                self._tables.do(sqlglot.parse_one(written, dialect=self._dialect))
+        if _RENAMES.match(written):
+            self._rename(written)
             return
-        parsed = sqlglot.parse_one(written, dialect=self._dialect)
-        if isinstance(parsed, exp.Command) and _CHANGES_COLUMNS.match(written):
+        if not _TABLE.match(written):
+            self._tables.do(sqlglot.parse_one(written, dialect=self._grammar))
+            return
+        written = with_known_words(written, self._dialect)
+        modified = _MODIFIES.fullmatch(written) if self._dialect == "oracle" else None
+        if modified is not None:
+            columns = modified["listed"] or f"({modified['one']})"
+            self._tables.modify(self._parsed(f"CREATE TABLE {modified['table']} {columns}"))
+            return
+        self._tables.do(self._parsed(written))
+
+    def _rename(self, written: str) -> None:
+        """Do what a statement says that does nothing but rename."""
+        import sqlglot
+
+        if self._dialect == "oracle":  # whether a name is quoted decides about its case
+            written = f"ALTER TABLE {re.sub('(?i)^RENAME', '', written)}"
+            written = re.sub(r"(?i)\sTO\s", " RENAME TO ", written, count=1)
+            self._tables.do(sqlglot.parse_one(written, dialect=self._grammar))
+            return
+        for renamed in renames(written, _CONNECTORS.get(self._dialect, "")):
+            self._tables.rename(renamed)
+
+    def _parsed(self, written: str) -> exp.Expr:
+        """Parse a statement, without what it says of storage where it cannot be read as it is.
+
+        Raises:
+            SchemaError: it changes columns, and is not understood.
+            sqlglot.errors.SqlglotError: it cannot be parsed.
+        """
+        import sqlglot
+        from sqlglot import exp
+        from sqlglot.errors import SqlglotError
+
+        plain = without_storage(written, self._dialect)
+        parsed: exp.Expr | None = None
+        try:
+            parsed = sqlglot.parse_one(written, dialect=self._grammar)
+        except SqlglotError:
+            if plain == written:
+                raise
+        if parsed is None or (plain != written and isinstance(parsed, exp.Command)):
+            parsed = sqlglot.parse_one(plain, dialect=self._grammar)
+        if isinstance(parsed, exp.Command) and _CHANGES_COLUMNS.match(written) and not says_nothing_of_types(written):
             raise SchemaError("The statement is not understood.", hint="Write each change of a column by itself.")
-        self._tables.do(parsed)
+        return parsed
+
+
+def _grammar(dialect: str) -> Dialect:
+    """Return what statements are parsed by: a type that the parser does not know is one all the same."""
+    from sqlglot import Dialect
+
+    grammar = Dialect.get_or_raise(dialect)
+    grammar.SUPPORTS_USER_DEFINED_TYPES = True
+    return grammar
 
 
 def _statements(text: str, dialect: str) -> Iterator[tuple[int, str]]:
@@ -182,7 +242,7 @@ def _statements(text: str, dialect: str) -> Iterator[tuple[int, str]]:
         if at > begin:
             count += 1
             written = text[tokens[begin].start : tokens[at - 1].end + 1]
-            if _ABOUT_TABLES.match(written):
+            if _ABOUT_TABLES.match(written) or _RENAMES.match(written):
                 yield tokens[begin].line, written
             if count > MAX_STATEMENTS:
                 raise ValueError(f"it has more than {MAX_STATEMENTS:,} statements")
@@ -202,12 +262,13 @@ def _without_rows(text: str) -> str:
 
 
 def _ordered(files: Sequence[tuple[Path, str]]) -> Sequence[tuple[Path, str]]:
-    """Sort migrations by their versions, where all files have one: 2 comes before 2.1 and 10."""
+    """Sort migrations by their versions, 2 before 2.1 and 10; files without a version keep their places."""
     labels = [_label(relative) for _, relative in files]
-    if not all(labels):
-        return files
-    numbered = sorted(enumerate(labels), key=lambda pair: label_order(pair[1] or ""))
-    return [files[at] for at, _ in numbered]
+    places = [at for at, label in enumerate(labels) if label]
+    ordered = list(files)
+    for place, at in zip(places, sorted(places, key=lambda at: label_order(labels[at] or "")), strict=True):
+        ordered[place] = files[at]
+    return ordered
 
 
 def _dialect_of(text: str) -> str:

@@ -1,226 +1,18 @@
-"""Tables as statements of SQL make and change them: their columns in order, types, keys, and what was renamed.
-
-Types of columns are those that Debezium's connectors write, by dialect: those of PostgreSQL are seen in what the real
-connector writes (``registry.postgres_types``); the others follow the type tables of Debezium's documentation, with the
-connectors' defaults.
-"""
+"""Tables as statements of SQL make and change them: their columns in order, types, keys, and what was renamed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
 from metl_gui.core.trees.declarations import AttributeDeclaration
 from metl_gui.core.trees.paths import escape
 from metl_gui.errors import SchemaError
-from metl_gui.registry.postgres_types import DECIMAL, NO_MODIFIER, ConnectType, Modes, array_type, connect_type
-
-if TYPE_CHECKING:
-    from sqlglot import exp
-
-
-_TIME, _DATA = "io.debezium.time.", "io.debezium.data."
-_DEFAULTS = Modes()
-_STRING, _BYTES = ConnectType("string"), ConnectType("bytes")
-_ZONED = ConnectType("string", f"{_TIME}ZonedTimestamp")
-_VARIABLE = ConnectType("struct", f"{_DATA}VariableScaleDecimal")
-
-_NATIVE: Mapping[str, str] = {
-    "SMALLINT": "int2", "INT": "int4", "BIGINT": "int8", "SMALLSERIAL": "int2", "SERIAL": "int4", "BIGSERIAL": "int8",
-    "DECIMAL": "numeric", "FLOAT": "float4", "DOUBLE": "float8", "BOOLEAN": "bool", "VARCHAR": "varchar",
-    "CHAR": "bpchar", "VARBINARY": "bytea",
-}  # fmt: skip
-"""What the parser calls a type of PostgreSQL, to what the database calls it, where that differs in more than case."""
-
-SERIALS = frozenset({"SMALLSERIAL", "SERIAL", "BIGSERIAL"})
-
-
-def type_of(dialect: str, kind: exp.DataType, named: Mapping[str, ConnectType | None]) -> ConnectType | None:
-    """Return the type of a column, ``None`` where the connector leaves it out.
-
-    Args:
-        dialect: sqlglot's name of it.
-        kind: the type as it was parsed.
-        named: enumerations and domains that were made before, by their names.
-    """
-    numbers = [int(str(one.this)) for one in kind.expressions if str(one.this).isdecimal()]
-    name = kind_name(kind)
-    if dialect == "postgres":
-        return _of_postgres(kind, name, numbers, named)
-    if dialect == "oracle":
-        return _of_oracle(kind, name, numbers)
-    found = (_TSQL if dialect == "tsql" else _MYSQL).get(name)
-    return found(numbers) if found is not None else None
-
-
-def _of_postgres(
-    kind: exp.DataType, name: str, numbers: list[int], named: Mapping[str, ConnectType | None]
-) -> ConnectType | None:
-    if name == "ARRAY":
-        members = [one for one in kind.expressions if hasattr(one, "is_type")]
-        inner = members[0] if members else None
-        while inner is not None and kind_name(inner) == "ARRAY":
-            inner = inner.expressions[0]
-        if inner is None:
-            return None
-        name = kind_name(inner)
-        native = own_name(inner) if name == "USERDEFINED" else _NATIVE.get(name, name.lower())
-        is_enum = named.get(native) == connect_type("enum", NO_MODIFIER, _DEFAULTS)
-        return array_type("enum" if is_enum else native, _modifier(native, _numbers(inner)), _DEFAULTS)
-    native = own_name(kind) if name == "USERDEFINED" else _NATIVE.get(name, name.lower())
-    if native in named:
-        return named[native]
-    return connect_type(native, _modifier(native, numbers), _DEFAULTS)
-
-
-def kind_name(kind: exp.DataType) -> str:
-    """Return what the parser calls a type, upper case."""
-    found = kind.this
-    return found.upper() if isinstance(found, str) else str(found.name)
-
-
-def own_name(kind: exp.DataType) -> str:
-    """Return the name of a type that the parser does not know, without its schema."""
-    written = kind.args.get("kind")
-    text = written if isinstance(written, str) else getattr(written, "name", "")
-    return str(text).rpartition(".")[2].strip('"').lower()
-
-
-def _numbers(kind: exp.DataType) -> list[int]:
-    return [int(str(one.this)) for one in kind.expressions if str(one.this).isdecimal()]
-
-
-def _modifier(native: str, numbers: list[int]) -> int:
-    if not numbers:
-        return 1 if native == "bit" else NO_MODIFIER
-    if native == "numeric":
-        return ((numbers[0] << 16) | (numbers[1] if len(numbers) > 1 else 0)) + 4
-    return numbers[0]
-
-
-def _of_oracle(kind: exp.DataType, name: str, numbers: list[int]) -> ConnectType | None:
-    if name == "USERDEFINED":
-        return _BYTES if own_name(kind) in ("raw", "blob") else None
-    if name == "DECIMAL":
-        return _oracle_number(numbers)
-    found = _ORACLE.get(name)
-    return found(numbers) if found is not None else None
-
-
-def _oracle_number(numbers: list[int]) -> ConnectType:
-    """Return the type of a NUMBER: an integer where it is small enough and has no digits behind the point."""
-    if not numbers:
-        return _VARIABLE
-    digits, scale = numbers[0], numbers[1] if len(numbers) > 1 else 0
-    if scale:
-        return ConnectType("bytes", DECIMAL, scale)
-    for limit, name in ((3, "int8"), (5, "int16"), (10, "int32"), (19, "int64")):
-        if digits < limit:
-            return ConnectType(name)
-    return ConnectType("bytes", DECIMAL, 0)
-
-
-def _always(type_: str, logical: str = "", scale: int | None = None) -> Callable[[list[int]], ConnectType]:
-    return lambda _: ConnectType(type_, logical, scale)
-
-
-def _decimal(default_scale: int) -> Callable[[list[int]], ConnectType]:
-    def scaled(numbers: list[int]) -> ConnectType:
-        return ConnectType("bytes", DECIMAL, numbers[1] if len(numbers) > 1 else 0 if numbers else default_scale)
-
-    return scaled
-
-
-def _bits(numbers: list[int]) -> ConnectType:
-    return ConnectType("boolean") if not numbers or numbers[0] == 1 else ConnectType("bytes", f"{_DATA}Bits")
-
-
-def _timestamp(default_digits: int) -> Callable[[list[int]], ConnectType]:
-    return lambda numbers: ConnectType("int64", f"{_TIME}{_unit(numbers, default_digits)}Timestamp")
-
-
-def _time(default_digits: int) -> Callable[[list[int]], ConnectType]:
-    def timed(numbers: list[int]) -> ConnectType:
-        unit = _unit(numbers, default_digits)
-        return ConnectType("int64" if unit else "int32", f"{_TIME}{unit}Time")
-
-    return timed
-
-
-def _unit(numbers: list[int], default_digits: int) -> str:
-    digits = numbers[0] if numbers else default_digits
-    return "" if digits <= 3 else "Micro" if digits <= 6 else "Nano"
-
-
-_TEXTS = ("CHAR", "VARCHAR", "NCHAR", "NVARCHAR", "TEXT", "TINYTEXT", "MEDIUMTEXT", "LONGTEXT")
-_BINARIES = ("BINARY", "VARBINARY", "BLOB", "TINYBLOB", "MEDIUMBLOB", "LONGBLOB", "IMAGE", "ROWVERSION")
-_COMMON: Mapping[str, Callable[[list[int]], ConnectType]] = {
-    **dict.fromkeys(_TEXTS, lambda _: _STRING),
-    **dict.fromkeys(_BINARIES, lambda _: _BYTES),
-    "SMALLINT": _always("int16"),
-    "INT": _always("int32"),
-    "BIGINT": _always("int64"),
-    "DOUBLE": _always("double"),
-    "DATE": _always("int32", f"{_TIME}Date"),
-}
-_MYSQL: Mapping[str, Callable[[list[int]], ConnectType]] = {
-    **_COMMON,
-    "TINYINT": _always("int16"),
-    "UTINYINT": _always("int16"),
-    "BOOLEAN": _always("int16"),
-    "USMALLINT": _always("int32"),
-    "MEDIUMINT": _always("int32"),
-    "UMEDIUMINT": _always("int32"),
-    "UINT": _always("int64"),
-    "UBIGINT": _always("int64"),
-    "FLOAT": _always("float"),
-    "DECIMAL": _decimal(0),
-    "UDECIMAL": _decimal(0),
-    "BIT": _bits,
-    "YEAR": _always("int32", f"{_TIME}Year"),
-    "TIME": _always("int64", f"{_TIME}MicroTime"),
-    "DATETIME": _timestamp(0),
-    "TIMESTAMP": _timestamp(0),
-    "TIMESTAMPTZ": lambda _: _ZONED,
-    "JSON": _always("string", f"{_DATA}Json"),
-    "ENUM": _always("string", f"{_DATA}Enum"),
-    "SET": _always("string", f"{_DATA}EnumSet"),
-    "POINT": _always("struct", f"{_DATA}geometry.Point"),
-    "GEOMETRY": _always("struct", f"{_DATA}geometry.Geometry"),
-}
-_TSQL: Mapping[str, Callable[[list[int]], ConnectType]] = {
-    **_COMMON,
-    "BIT": _always("boolean"),
-    "BOOLEAN": _always("boolean"),
-    "TINYINT": _always("int16"),
-    "UTINYINT": _always("int16"),
-    "FLOAT": lambda numbers: ConnectType("float" if numbers and numbers[0] <= 24 else "double"),
-    "DECIMAL": _decimal(0),
-    "MONEY": _always("bytes", DECIMAL, 4),
-    "SMALLMONEY": _always("bytes", DECIMAL, 4),
-    "TIME": _time(7),
-    "DATETIME": _timestamp(3),
-    "SMALLDATETIME": _timestamp(0),
-    "DATETIME2": _timestamp(7),
-    "TIMESTAMPTZ": lambda _: _ZONED,
-    "UUID": _always("string", f"{_DATA}Uuid"),
-    "XML": _always("string", f"{_DATA}Xml"),
-}
-_ORACLE: Mapping[str, Callable[[list[int]], ConnectType]] = {
-    **_COMMON,
-    "INT": _always("bytes", DECIMAL, 0),
-    "SMALLINT": _always("bytes", DECIMAL, 0),
-    "FLOAT": lambda _: _VARIABLE,
-    "DATE": _timestamp(0),
-    "TIMESTAMP": _timestamp(6),
-    "TIMESTAMPTZ": lambda _: _ZONED,
-    "TIMESTAMPLTZ": lambda _: _ZONED,
-    "INTERVAL": _always("int64", f"{_TIME}MicroDuration"),
-}
-
+from metl_gui.registry.messages.schema_changes import ColumnRenamed, Renamed
+from metl_gui.registry.postgres_types import ConnectType
+from metl_gui.registry.sql.column_types import SERIALS, kind_name, own_name, type_of
 
 Name = tuple[str, ...]
 """A table with its schema or database before it, where that is known."""
@@ -255,6 +47,7 @@ class TableDefinition:
         name: with its schema or database.
         columns: in order.
         key: columns of the primary key.
+        key_name: what the primary key is called.
         unique: names and columns of the unique indexes, the one that the connector takes first.
         was: names that it had before.
         is_told: nothing has changed since its version was told.
@@ -263,6 +56,7 @@ class TableDefinition:
     name: Name
     columns: dict[str, ColumnDefinition] = field(default_factory=dict)
     key: tuple[str, ...] = ()
+    key_name: str = ""
     unique: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
     was: list[Name] = field(default_factory=list)
     is_told: bool = False
@@ -352,6 +146,8 @@ class TableDefinitions:
         for part in schema.expressions:
             if isinstance(part, exp.ColumnDef):
                 self._add(table, part)
+            elif isinstance(part, exp.LikeProperty):
+                self._add_alike(table, part)
             else:
                 self._constrain(table, part)
         inherited = properties.find(exp.InheritsProperty) if properties is not None else None
@@ -360,19 +156,95 @@ class TableDefinitions:
             table.columns = {**(known.columns if known is not None else {}), **table.columns}
         self.tables[name] = table
 
+    def _add_alike(self, table: TableDefinition, part: exp.LikeProperty) -> None:
+        """Add the columns of another table, with its key where that is wanted.
+
+        Raises:
+            SchemaError: no file makes the other one.
+        """
+        other = self.tables.get(self._name(part.this))
+        if other is None:
+            shown = ".".join(table.name), ".".join(self._name(part.this))
+            raise SchemaError(f"The columns of {shown[0]} are not stated.", f"They are those of {shown[1]}.")
+        for column in other.columns.values():
+            is_required = column.is_required or column.name in other.key
+            table.columns[column.name] = replace(column, is_required=is_required, was=())
+        words = [f"{one.this} {one.args['value']}".upper() for one in part.expressions]
+        if {"INCLUDING ALL", "INCLUDING INDEXES"}.intersection(words):
+            self._set_key(table, other.key, None)
+            table.unique = list(other.unique)
+
+    def modify(self, stated: exp.Expr) -> None:
+        """Change columns of a table to what is stated of them, as Oracle does.
+
+        Args:
+            stated: a table of the columns that change; one without a type keeps the type that it has.
+        """
+        table = self.tables.get(self._name(stated.this))
+        if table is None:
+            return  # of a table that no file makes
+        for part in stated.this.expressions:
+            before = table.columns.get(self._text(part.this))
+            if before is None:
+                continue
+            self._add(table, part)
+            now = table.columns[before.name]
+            now.was, now.comment = before.was, before.comment
+            kind, allows_null = part.args.get("kind"), _allows_null(part)
+            if kind is None or kind_name(kind) == "NULL":
+                now.type, now.written = before.type, before.written
+            now.is_required = now.is_required or (before.is_required and not allows_null)
+        table.is_told = False
+
+    def rename(self, renamed: Renamed) -> None:
+        """Give a column or a table another name; nothing where no file makes the table."""
+        written = renamed.table if isinstance(renamed, ColumnRenamed) else renamed.old
+        table = self.tables.get(self._whole(list(written)))
+        if table is None:
+            return
+        if isinstance(renamed, ColumnRenamed):
+            self._rename(table, renamed.old, renamed.new)
+        else:
+            self._rename_table(table, list(renamed.new))
+        table.is_told = False
+
+    def _set_key(self, table: TableDefinition, columns: tuple[str, ...], name: exp.Expr | None) -> None:
+        table.key = columns
+        table.key_name = self._text(name) if name is not None else f"{table.name[-1]}_pkey"
+
+    def _drop_key(self, table: TableDefinition) -> None:
+        """Take the primary key away; but for Oracle its columns stay without null."""
+        for name in table.key if self._dialect != "oracle" else ():
+            if name in table.columns:
+                table.columns[name].is_required = True
+        table.key, table.key_name = (), ""
+
+    def _drop_constraint(self, table: TableDefinition, name: str) -> None:
+        if table.key and name == table.key_name:
+            self._drop_key(table)
+        table.unique = [(own, columns) for own, columns in table.unique if own != name]
+
+    def _drop_column(self, table: TableDefinition, name: str) -> None:
+        """Take a column away, with the keys that it was a part of."""
+        table.columns.pop(name, None)
+        if name in table.key:
+            self._drop_key(table)
+        table.unique = [(own, columns) for own, columns in table.unique if name not in columns]
+
     def _add(self, table: TableDefinition, part: exp.ColumnDef) -> None:
         name, kind = self._text(part.this), part.args.get("kind")
         found = type_of(self._dialect, kind, self._named) if isinstance(kind, exp.DataType) else None
         is_required = isinstance(kind, exp.DataType) and (
             kind_name(kind) in SERIALS or own_name(kind) in self._required
         )
-        column = ColumnDefinition(name, found, kind.sql(self._dialect) if kind is not None else "none", is_required)
+        written = kind.sql(self._dialect).removeprefix("SYS.") if kind is not None else "none"
+        column = ColumnDefinition(name, found, written, is_required)
         for constraint in part.args.get("constraints") or ():
             match constraint.kind:
                 case exp.NotNullColumnConstraint():
                     column.is_required = not constraint.kind.args.get("allow_null")
                 case exp.PrimaryKeyColumnConstraint():
-                    table.key = (name,)
+                    self._set_key(table, (name,), constraint.args.get("this"))
                 case exp.UniqueColumnConstraint():
                     self._add_unique(table, (name,), constraint.args.get("this"))
                 case exp.GeneratedAsIdentityColumnConstraint():
@@ -385,18 +257,17 @@ class TableDefinitions:
 
     def _constrain(self, table: TableDefinition, part: exp.Expr) -> None:
         for key in part.find_all(exp.PrimaryKey):
-            table.key = self._columns(key.expressions)
+            self._set_key(table, self._columns(key.expressions), _constraint_name(key))
         for unique in part.find_all(exp.UniqueColumnConstraint):
             if isinstance(unique.this, exp.Schema):
-                named = unique.parent.this if isinstance(unique.parent, exp.Constraint) else None
-                self._add_unique(table, self._columns(unique.this.expressions), named)
+                self._add_unique(table, self._columns(unique.this.expressions), _constraint_name(unique))
         # SQL Server says how the rows lie between the words and the columns.
         laid = part.find(exp.ClusteredColumnConstraint, exp.NonClusteredColumnConstraint)
         if laid is not None and isinstance(laid.this, list):
             if part.find(exp.PrimaryKeyColumnConstraint):
-                table.key = self._columns(laid.this)
+                self._set_key(table, self._columns(laid.this), _constraint_name(laid))
             else:
-                self._add_unique(table, self._columns(laid.this), None)
+                self._add_unique(table, self._columns(laid.this), _constraint_name(laid))
 
     def _columns(self, parts: Iterable[exp.Expr]) -> tuple[str, ...]:
         found = (part if isinstance(part, exp.Identifier) else part.find(exp.Identifier) for part in parts)
@@ -435,8 +306,12 @@ class TableDefinitions:
         table = self.tables.get(self._name(statement.this))
         if table is None:
             return  # of a table that no file makes
+        to = next((one for one in statement.args.get("options") or () if isinstance(one, exp.ToTableProperty)), None)
         for action in statement.args.get("actions") or ():
-            self._act(table, action)
+            if to is not None and isinstance(action, exp.AlterRename):  # PostgreSQL may leave out the word COLUMN
+                self._rename(table, self._text(action.this.this), self._text(to.this.this))
+            else:
+                self._act(table, action)
         table.is_told = False
 
     def _act(self, table: TableDefinition, action: exp.Expr) -> None:
@@ -448,7 +323,10 @@ class TableDefinitions:
                     self._act(table, part)
             case exp.Drop(kind="COLUMN"):
                 for one in action.args.get("tables") or [action.this]:
-                    table.columns.pop(self._columns([one])[0], None)
+                    self._drop_column(table, self._columns([one])[0])
+            case exp.Drop(kind="CONSTRAINT" | "INDEX"):
+                for one in action.args.get("tables") or [action.this]:
+                    self._drop_constraint(table, self._text(one.this))
             case exp.AlterColumn():
                 self._alter_column(table, action)
             case exp.ModifyColumn():
@@ -467,7 +345,11 @@ class TableDefinitions:
             case exp.RenameColumn():
                 self._rename(table, self._columns([action.this])[0], self._columns([action.args["to"]])[0])
             case exp.AlterRename():
-                self._rename_table(table, action.this)
+                self._rename_table(table, self._written(action.this))
+            case exp.DropPrimaryKey():
+                self._drop_key(table)
+            case exp.Command() if " ".join(action.sql().upper().split()).startswith("DROP PRIMARY KEY"):
+                self._drop_key(table)
             case exp.AddConstraint():
                 self._constrain(table, action)
             case _:
@@ -480,6 +362,8 @@ class TableDefinitions:
         kind = action.args.get("dtype")
         if isinstance(kind, exp.DataType):
             column.type, column.written = type_of(self._dialect, kind, self._named), kind.sql(self._dialect)
+            if self._dialect == "tsql":  # allows null unless it says otherwise, whatever the column did before
+                column.is_required = False
         if action.args.get("allow_null") is not None:
             # DROP NOT NULL and SQL Server's NULL allow it, SET NOT NULL and NOT NULL do not.
             column.is_required = not (action.args.get("drop") or action.args["allow_null"])
@@ -493,8 +377,7 @@ class TableDefinitions:
         table.key = tuple(new if name == old else name for name in table.key)
         table.unique = [(own, tuple(new if name == old else name for name in one)) for own, one in table.unique]
 
-    def _rename_table(self, table: TableDefinition, to: exp.Expr) -> None:
-        written = self._written(to)
+    def _rename_table(self, table: TableDefinition, written: list[str]) -> None:
         name = (*table.name[: len(table.name) - len(written)], *written)
         del self.tables[table.name]
         table.was.append(table.name)
@@ -519,6 +402,17 @@ class TableDefinitions:
         if identifier.args.get("quoted"):
             return text
         return {"postgres": text.lower(), "oracle": text.upper()}.get(self._dialect, text)
+
+
+def _allows_null(part: exp.ColumnDef) -> bool:
+    """Return whether a column is said to allow null; the parser takes the word alone for a type."""
+    kind, constraints = part.args.get("kind"), part.args.get("constraints") or ()
+    is_alone = isinstance(kind, exp.DataType) and kind_name(kind) == "NULL"
+    return is_alone or any(constraint.kind.args.get("allow_null") for constraint in constraints)
+
+
+def _constraint_name(part: exp.Expr) -> exp.Expr | None:
+    return part.parent.this if isinstance(part.parent, exp.Constraint) else None
 
 
 def key_of(table: TableDefinition, paths: Mapping[str, object] | set[str]) -> tuple[str, ...] | None:

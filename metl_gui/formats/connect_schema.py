@@ -82,6 +82,18 @@ def without_added(attributes: Iterable[AttributeDeclaration]) -> tuple[Attribute
     return tuple(attribute for attribute in attributes if not attribute.path.startswith(ADDED_PREFIX))
 
 
+def columns_of(schema: ConnectSchema) -> tuple[AttributeDeclaration, ...]:
+    """List the attributes of the row that a schema describes, without what the flattening transform adds to one.
+
+    The row in an envelope is the table's own: nothing was added to it, however its columns are called.
+
+    Raises:
+        SchemaError: as ``declare``.
+    """
+    own = declare(row_of(schema))
+    return own if is_envelope(schema) else without_added(own) or own
+
+
 def record_name(schema: ConnectSchema) -> str:
     """Return the record name that a schema carries, empty when it has none."""
     name = schema.get("name")

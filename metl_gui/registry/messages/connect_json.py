@@ -118,7 +118,7 @@ def read_schema(path: Path, relative: str = "") -> ReaderResult:
         if not isinstance(schema, dict):
             raise SchemaError("It is not a Connect schema.", "Its outermost value is not an object.", "")
         by_path = schema_names.of_path(relative or path.name)
-        attributes = connect_schema.declare(connect_schema.row_of(schema))
+        attributes = connect_schema.columns_of(schema)
         if not attributes:
             raise SchemaError("It has no fields.", "So there is nothing to map.", "Leave it out.")
         name = schema_names.of_record(connect_schema.record_name(schema)) or schema_names.of_subject(by_path.name)

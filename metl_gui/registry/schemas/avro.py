@@ -220,7 +220,7 @@ class EntryGathering:
         if is_rowless_name(record):
             self._keep(entry.ids, JSON, "", name)
             return
-        attributes = connect_schema.without_added(connect_schema.declare(connect_schema.row_of(schema)))
+        attributes = connect_schema.columns_of(schema)
         if not attributes:
             raise SchemaError("It has no fields.", "So there is nothing to map.", "Leave it out.")
         label = entry.version or connect_schema.row_label(schema)

@@ -216,3 +216,21 @@ def test_an_id_that_is_no_number_stops_no_other_file(id_: str, tmp_path: Path) -
     reading = reading_of(tmp_path, {"odd.json": saved, "plain.avsc": record("b", ("y", "int"))})
     assert sorted(one.name for one in reading.declarations) == ["a", "b"]
     assert id_ not in {one.id for one in reading.wire}
+
+
+@pytest.mark.parametrize(
+    ("is_envelope", "paths"), [(True, ["id", "__v"]), (False, ["id"])], ids=["envelope", "flattened"]
+)
+def test_columns_that_begin_with_two_underscores_are_the_tables_own_in_an_envelope(
+    is_envelope: bool, paths: list[str], tmp_path: Path
+) -> None:
+    row = [{"type": "int32", "field": "id"}, {"type": "string", "field": "__v"}]
+    value = {"type": "struct", "name": "srv.s.t.Value", "fields": row}
+    around = [value | {"field": "after"}, {"type": "string", "field": "op"}]
+    schema = value | {"name": "srv.s.t.Envelope", "fields": around} if is_envelope else value
+    held = answer("srv.s.t-value", 1, 1, schema, schemaType="KCONNECT")
+    reading = reading_of(tmp_path, {"held.json": [held], "alone.json": schema | {"name": "srv.s.u.Value"}})
+    assert [(one.name, [a.path for a in one.attributes]) for one in reading.declarations] == [
+        ("srv.s.u", paths),
+        ("srv.s.t", paths),
+    ]

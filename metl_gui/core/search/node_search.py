@@ -133,10 +133,10 @@ class _AttributeSearch:
 
 
 def _summed(ranks: list[NDArray[np.int16]]) -> NDArray[np.int16]:
-    """Add the ranks of all words."""
+    """Add the ranks of all words; what is lost by one stays so, however many there are."""
     found = np.zeros(len(ranks[0]), np.int16)
     for each in ranks:
-        found += each
+        found = np.minimum(found + each, np.int16(_LOST))
     return found
 
 

@@ -79,3 +79,10 @@ def test_a_removed_schema_is_not_found(whole: World) -> None:
     whole.remove_schema("bank.accounts", "1")
     columns = columns_of(whole.document.tree(Side.EXTRACTION))
     assert find_attributes(columns, ["holder"], 9).count == 0
+
+
+def test_a_text_of_many_words_finds_no_more_than_one_of_few(whole: World) -> None:
+    columns = columns_of(whole.document.extraction)
+    for count in (400, 700):  # hundreds of ranks of absent words are more than the ranks can hold
+        words = ["nowhere", *["unheard"] * count]
+        assert find_schemas(columns, words, 9).count == find_attributes(columns, words, 9).count == 0

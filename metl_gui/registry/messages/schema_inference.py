@@ -89,10 +89,13 @@ class RowInference:
         shapes = list(self._shapes.values())
         _close_open_maps(shapes)
         versions: list[_Observed] = []
+        by_names: dict[frozenset[str], list[_Observed]] = {}
         for shape in shapes:
-            home = next((version for version in reversed(versions) if _are_one(version, shape)), None)
+            alike = by_names.setdefault(frozenset(shape.below), [])
+            home = next((version for version in reversed(alike) if _are_one(version, shape)), None)
             if home is None:
                 versions.append(shape)
+                alike.append(shape)
             else:
                 _join(home, shape)
         return [InferredVersion(tuple(_attributes(one, "", False)), one.source) for one in versions if one.below]

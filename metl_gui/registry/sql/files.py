@@ -49,17 +49,25 @@ _MODIFIES = re.compile(
     r"\s*ALTER\s+TABLE\s+(?P<table>\S+)\s+MODIFY\s*(?:(?P<listed>\(.*\))|(?P<one>[^(].*))\s*",
     re.IGNORECASE | re.DOTALL,
 )
+_SETS_SCHEMA = re.compile(
+    r"\s*SET\s+(?:(?:SESSION|LOCAL)\s+)?search_path\s*(?:=|\bTO\b)\s*(?:(?P<quoted>[\"'])(?P<name>.*?)(?P=quoted)|(?P<plain>\w+)).*",
+    re.IGNORECASE | re.DOTALL,
+)
+_MOVES = re.compile(
+    r"(?P<alter>\s*ALTER\s+TABLE\s+.*?)(?P<own>\"[^\"]*\"|\b\w+)\s+SET\s+SCHEMA\s+(?P<schema>\"[^\"]*\"|\w+)\s*",
+    re.IGNORECASE | re.DOTALL,
+)
 _CONNECTORS = {"mysql": "mysql", "tsql": "sqlserver"}
 _ABOUT_TABLES = re.compile(
     r"\s*(?:CREATE\s+(?:(?:GLOBAL|LOCAL|UNLOGGED)\s+)*(?:TABLE|TYPE|DOMAIN|UNIQUE)|ALTER\s+TABLE|DROP\s+TABLE"
-    r"|COMMENT\s+ON\s+COLUMN|USE|RENAME)\b",
+    r"|COMMENT\s+ON\s+COLUMN|USE|RENAME|SET\s+(?:(?:SESSION|LOCAL)\s+)?search_path)\b",
     re.IGNORECASE,
 )
 _DOMAIN = re.compile(
     r"\s*CREATE\s+DOMAIN\s+(?:\"?\w+\"?\.)?\"?(\w+)\"?\s+(?:AS\s+)?([\w ]+(?:\([\d, ]+\))?(?:\[\])*)([^;]*)",
     re.IGNORECASE,
 )
-_LABEL = re.compile(r"[uUvV]?(\d{1,18}(?:[._]\d{1,18})*)(?:__|[_-])")
+_LABEL = re.compile(r"[uUvV]?(\d{1,18}(?:[._-]\d{1,18})*)(?:__|[_-])")
 _CHANGES_COLUMNS = re.compile(
     r"\s*(?:CREATE\s+TABLE|ALTER\s+TABLE\s.*\b(?:ADD|MODIFY|DROP)\b)", re.IGNORECASE | re.DOTALL
 )
@@ -112,6 +120,8 @@ class _MigrationFiles:
         """Add a file, and return the versions that it makes and what of it cannot be read."""
         from metl_gui.registry.sql.tables import key_of
 
+        if self._dialect == "postgres":  # each migration is a session of its own
+            self._tables.use("")
         wrong = list(self._do(text))
         declared = []
         for table in self._tables.tables.values():
@@ -165,6 +175,14 @@ class _MigrationFiles:
         if _RENAMES.match(written):
             self._rename(written)
             return
+        schema = _SETS_SCHEMA.fullmatch(written) if self._dialect == "postgres" else None
+        if schema is not None:
+            name = (schema["plain"] or "").lower() or schema["name"]
+            self._tables.use("" if name.lower() in ("$user", "default") else name)
+            return
+        moved = _MOVES.fullmatch(written) if self._dialect == "postgres" else None
+        if moved is not None:
+            written = f"{moved['alter']}{moved['own']} RENAME TO {moved['schema']}.{moved['own']}"
         if not _TABLE.match(written):
             self._tables.do(sqlglot.parse_one(written, dialect=self._grammar))
             return
@@ -276,11 +294,11 @@ def _dialect_of(text: str) -> str:
 
 
 def _label(relative: str) -> str | None:
-    """Return the version that a migration is called by: ``V2_1__add.sql`` is 2.1, ``0003_more.sql`` is 3."""
+    """Return the version that a migration is called by: ``V2_1__add.sql`` is 2.1, ``2026-01-05-more.sql`` 2026.1.5."""
     found = _LABEL.match(Path(relative).name)
     if found is None:
         return None
-    return ".".join(str(int(part)) for part in re.split(r"[._]", found[1]))
+    return ".".join(str(int(part)) for part in re.split(r"[._-]", found[1]))
 
 
 def _first_line(error: Exception) -> str:

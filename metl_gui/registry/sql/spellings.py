@@ -20,6 +20,9 @@ _QUOTED_WITH_BACKSLASH = r"""(?P<quoted>'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.|"")*
 _AS_TYPE = r"""(?<=[\w"`\]])(?P<space>\s+)"""
 """A type stands behind the name of its column; what begins a definition is a name."""
 
+_BEHIND = r"""(?<=[\w)\]"'`])\s*"""
+"""A clause stands behind something of its definition, or of the one before; what begins one is a name."""
+
 _PARENTHESES = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
 _REST = rf"(?:[^,()]|{_PARENTHESES})*"
 """What is left of a definition."""
@@ -29,8 +32,8 @@ def _type(written: str, read: str) -> Spelling:
     return rf"{_AS_TYPE}{written}", lambda found: found.expand(rf"\g<space>{read}")
 
 
-def _clause(written: str, read: str = " ") -> Spelling:
-    return written, lambda _: read
+def _clause(written: str, read: str = "") -> Spelling:
+    return rf"{_BEHIND}{written}", lambda _: f" {read}"
 
 
 def _each_dropped(found: re.Match[str]) -> str:

@@ -97,7 +97,11 @@ class TableDefinitions:
         self._dialect = dialect
         self._named: dict[str, ConnectType | None] = {}
         self._required: set[str] = set()
-        self._database = default
+        self._database = self._default = default
+
+    def use(self, name: str) -> None:
+        """Let tables that are written without a schema be in one; in the default where it has no name."""
+        self._database = name or self._default
 
     def do(self, statement: exp.Expr) -> None:
         """Add what a statement changes; most say nothing of tables.
@@ -121,7 +125,7 @@ class TableDefinitions:
             case exp.Comment() if statement.args.get("kind") == "COLUMN":
                 self._comment(statement)
             case exp.Use() if self._dialect == "mysql" and statement.this:
-                self._database = self._text(statement.this.this)
+                self.use(self._text(statement.this.this))
             case _:
                 return
 

@@ -319,3 +319,49 @@ def test_a_column_of_sql_server_that_gets_another_type_allows_null_again(tmp_pat
     changes = "ALTER TABLE dbo.t ALTER COLUMN a bigint; ALTER TABLE dbo.t ALTER COLUMN b bigint NOT NULL;"
     (found,) = read(tmp_path, Format.SQL_SQLSERVER, t=table + changes).declarations
     assert [one.optional for one in found.attributes] == [True, False]
+
+
+def test_migrations_that_are_called_by_their_days_are_versions_of_their_own(tmp_path: Path) -> None:
+    files = {
+        "2024-01-05-init": "CREATE TABLE t (a int);",
+        "2024-02-05-add": "ALTER TABLE t ADD b int;",
+        "2024-02-05_2-more": "ALTER TABLE t ADD c int;",
+    }
+    for name, text in files.items():
+        (tmp_path / f"{name}.sql").write_text(text)
+    reading = sources.read([tmp_path])
+    assert [one.label for one in reading.declarations] == ["2024.1.5", "2024.2.5", "2024.2.5.2"]
+    assert not reading.refused
+
+
+def test_tables_of_postgresql_are_in_the_schema_that_their_file_sets(tmp_path: Path) -> None:
+    reading = read(
+        tmp_path,
+        V1='CREATE SCHEMA shop; SET search_path TO "Shop", public; CREATE TABLE t (a int);',
+        V2="CREATE TABLE u (a int); SET SESSION search_path = ''; CREATE TABLE v (a int);",
+        V3="ALTER TABLE u SET SCHEMA shop; ALTER TABLE shop.u ADD b int;",
+    )
+    assert [one.name for one in reading.declarations] == ["Shop.t", "public.u", "public.v", "shop.u"]
+    assert [one.path for one in reading.declarations[-1].attributes] == ["a", "b"]
+    assert [(one.name, one.of) for one in reading.continuations] == [("shop.u", ("public.u",))]
+
+
+@pytest.mark.parametrize(
+    ("format_", "columns"),
+    [
+        (Format.SQL_POSTGRESQL, "storage text, compression int, a text COMPRESSION lz4 NOT NULL"),
+        (Format.SQL_ORACLE, "enable NUMBER(1), virtual NUMBER(1), a NUMBER(1) NOT NULL ENABLE"),
+        (Format.SQL_SQLSERVER, "rowguidcol int, sparse int, a uniqueidentifier ROWGUIDCOL NOT NULL"),
+    ],
+)
+def test_a_column_may_be_called_as_a_word_about_storage_is(tmp_path: Path, format_: Format, columns: str) -> None:
+    (found,) = read(tmp_path, format_, t=f"CREATE TABLE s.t ({columns});").declarations
+    assert [one.path.lower() for one in found.attributes] == [part.split()[0] for part in columns.split(", ")]
+    assert not found.attributes[-1].optional
+
+
+def test_patterns_pass_through_long_statements_once(tmp_path: Path) -> None:
+    long = "a" * 200_000
+    odd = f"ALTER TABLE {long} {' ' * 200_000} SET;\nALTER TABLE t ADD {'(' * 200} {long};\nSET search_path = {long}"
+    (found,) = read(tmp_path, Format.SQL_POSTGRESQL, t=f"{odd};\nCREATE TABLE public.t (id int);").declarations
+    assert found.name == "public.t"

@@ -142,6 +142,8 @@ def run_import(arguments: argparse.Namespace, out: Output) -> int:
         wrong_usage(arguments, str(error))
     if ids and not all(is_remote(source) for source in arguments.sources):
         wrong_usage(arguments, "--id is about registries: name one by its address or as @PROFILE, and no files")
+    if arguments.only and not any(is_remote(source) for source in arguments.sources):
+        wrong_usage(arguments, "--only is about registries and databases; of files, name only those that you want")
     with Workbench.open(Path(arguments.project)) as workbench, out.watching() as watch:
         choice = ImportFilter(tuple(arguments.only), arguments.prefix, ids)
         side = Side(arguments.tree)

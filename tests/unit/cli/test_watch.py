@@ -84,9 +84,10 @@ def test_ids_bring_their_versions_alone_and_of_a_known_version_only_the_id(
         (["@reg", "--id", "7", "--only", "a*"], "not allowed with argument --id"),
         (["schemas.json", "--id", "7"], "--id is about registries"),
         (["kafka://host:9092/t", "--id", "7"], "--id is about registries"),
+        (["schemas", "more.sql", "--only", "a*"], "--only is about registries and databases"),
     ],
 )
-def test_ids_are_refused_where_they_can_mean_nothing(
+def test_choices_are_refused_where_they_can_mean_nothing(
     words: list[str], said: str, project: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as caught:

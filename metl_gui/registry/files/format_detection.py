@@ -41,6 +41,7 @@ _UNREAD = {
     "parquet": "is a Parquet file, which holds data and is not read as a schema. Import JSON messages instead.",
     "csv": "is a table, not a schema. A mapping table is read by metl map --csv.",
     "registry": "lists what a registry holds without the schemas. Save the answers that hold them.",
+    "api": "describes an API (OpenAPI or AsyncAPI), which is not read. Import the JSON Schemas in it as files.",
     "graphql": "is a GraphQL schema, which is not read. Import JSON messages or a JSON Schema instead.",
 }
 _BY_SUFFIX = {
@@ -52,6 +53,8 @@ _PROTOBUF = re.compile(r"^\s*(?:syntax|edition)\s*=|^\s*message\s+\w+\s*\{", re.
 _REGISTRY = re.compile(
     r'\s*(?:\{\s*"(?:subjects|schemas_by_id)"|\[\s*\{\s*"(?:subject|id|version|schemaType|guid)"\s*:)'
 )
+_API_WORDS = ("openapi", "swagger", "asyncapi")
+_API = re.compile(rf"^(?:{'|'.join(_API_WORDS)})\s*:\s*[\"']?\d", re.MULTILINE)
 _THRIFT = re.compile(r"^\s*(?:struct|union|exception|service)\s+\w+\s*\{|^\s*namespace\s+\S+\s+\S+", re.MULTILINE)
 
 
@@ -114,6 +117,8 @@ def of_document(document: object, path: Path) -> DetectedFormat:
         return DetectedFormat(Format.CONNECT_SCHEMA)
     if _is_avro(document) or (isinstance(document.get("protocol"), str) and "types" in document):
         return DetectedFormat(Format.AVRO)
+    if any(isinstance(document.get(word), str) for word in _API_WORDS) and "info" in document:
+        return _unread(path, "api")
     if is_json_schema(document):
         return DetectedFormat(Format.JSON_SCHEMA)
     if isinstance(document.get("subjects"), dict | list) or ("subject" in document and "schema" in document):
@@ -146,6 +151,8 @@ def is_json_schema(document: dict[str, Any]) -> bool:
 def _by_content(path: Path, head: bytes) -> DetectedFormat:
     text = head.decode("utf-8", errors="replace").lstrip("\ufeff \t\r\n")
     if path.suffix.lower() in YAML_SUFFIXES:
+        if _API.search(text):
+            return _unread(path, "api")
         return DetectedFormat(Format.JSON_SCHEMA)
     if text[:1] in ("{", "["):
         return _by_first_value(path)

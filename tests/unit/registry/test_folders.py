@@ -73,6 +73,21 @@ def test_a_schema_of_another_language_is_refused_by_its_name(tmp_path: Path, kin
     assert kind in refusal.reason.lower()
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.yaml", "openapi: 3.0.3\ninfo: {title: x}\npaths: {}\n"),
+        ("b.yml", "# ours\nasyncapi: '2.6.0'\ninfo: {title: x}\n"),
+        ("c.json", '{"openapi": "3.0.3", "info": {"title": "x"}, "components": {"schemas": {}}}'),
+        ("d.json", '{"swagger": "2.0", "info": {}, "definitions": {"A": {"type": "object"}}}'),
+    ],
+)
+def test_a_description_of_an_api_is_refused_as_one(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text)
+    (refusal,) = folders.read([tmp_path]).refused
+    assert refusal.reason.startswith(f"{name} describes an API")
+
+
 def test_every_file_of_a_folder_is_imported_or_refused(tmp_path: Path) -> None:
     for name, (content, _) in FILES.items():
         (tmp_path / name).write_text(content, encoding="utf-8")

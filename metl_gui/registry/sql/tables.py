@@ -237,6 +237,8 @@ class TableDefinitions:
 
     def _add(self, table: TableDefinition, part: exp.ColumnDef) -> None:
         name, kind = self._text(part.this), part.args.get("kind")
+        if part.args.get("exists") and name in table.columns:
+            return  # is added only if it is not there
         found = type_of(self._dialect, kind, self._named) if isinstance(kind, exp.DataType) else None
         is_required = isinstance(kind, exp.DataType) and (
             kind_name(kind) in SERIALS or own_name(kind) in self._required

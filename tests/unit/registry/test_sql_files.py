@@ -365,3 +365,11 @@ def test_patterns_pass_through_long_statements_once(tmp_path: Path) -> None:
     odd = f"ALTER TABLE {long} {' ' * 200_000} SET;\nALTER TABLE t ADD {'(' * 200} {long};\nSET search_path = {long}"
     (found,) = read(tmp_path, Format.SQL_POSTGRESQL, t=f"{odd};\nCREATE TABLE public.t (id int);").declarations
     assert found.name == "public.t"
+
+
+@pytest.mark.parametrize("format_", [Format.SQL_POSTGRESQL, Format.SQL_MYSQL])
+def test_a_column_that_is_there_is_not_added_again(tmp_path: Path, format_: Format) -> None:
+    table = "CREATE TABLE t (a int, b bigint NOT NULL);"
+    added = "ALTER TABLE t ADD COLUMN IF NOT EXISTS b text, ADD COLUMN IF NOT EXISTS c int;"
+    (found,) = read(tmp_path, format_, t=table + added).declarations
+    assert list(types(found).items())[1:] == [("b", ("int64", "", None, False)), ("c", ("int32", "", None, True))]

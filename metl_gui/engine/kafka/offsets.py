@@ -9,6 +9,7 @@ Order: partitions by topic and number.
 
 from __future__ import annotations
 
+import contextlib
 import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -195,13 +196,25 @@ class Lister:
 
     def _ids(self, topics: set[str]) -> dict[str, str]:
         """Ask for the ids of topics; servers before 3.1, and those that tell nobody, have none."""
-        if not topics:
-            return {}
-        try:
-            futures = self.admin.describe_topics(TopicCollection(sorted(topics)), request_timeout=ANSWER_SECONDS)
-            return {name: str(future.result().topic_id) for name, future in futures.items()}
-        except (KafkaException, ValueError):
-            return {}
+        return topic_ids(self.admin, topics, ANSWER_SECONDS)
+
+
+def topic_ids(client: AdminClient, topics: Iterable[str], seconds: float) -> dict[str, str]:
+    """Return the ids of topics, without those of which servers tell none: a topic that is made again has another one.
+
+    Args:
+        client: what asks.
+        topics: their names.
+        seconds: how long the answer may take.
+    """
+    found: dict[str, str] = {}
+    wanted = sorted(topics)
+    with contextlib.suppress(KafkaException, ValueError):
+        futures = client.describe_topics(TopicCollection(wanted), request_timeout=seconds) if wanted else {}
+        for name, future in futures.items():
+            with contextlib.suppress(KafkaException):  # it went
+                found[name] = str(future.result().topic_id)
+    return found
 
 
 def fitting(pattern: str, topics: Iterable[str]) -> set[str]:

@@ -116,6 +116,11 @@ def start_key(run_id: str) -> str:
     return f"start/{run_id}"
 
 
+def topic_key(topic: str) -> str:
+    """Return where the id of a topic is said that a lane has begun to read."""
+    return f"topic/{topic}"
+
+
 def stop_key(run_id: str) -> str:
     """Return where a run is told to end."""
     return f"stop/{run_id}"

@@ -21,8 +21,17 @@ from metl_gui.engine.kafka.offsets import ListedPartition, Lister, start_offsets
 from metl_gui.engine.kafka.topics import topic_order
 from metl_gui.engine.lanes.committed_offsets import Committed
 from metl_gui.engine.lanes.coordination.announcements import begin_lane
+from metl_gui.engine.lanes.coordination.topic import CoordinationWriter, read_all
 from metl_gui.engine.lanes.offset_metadata import read_metadata
-from metl_gui.engine.lanes.order import SESSION_MS, LaneOrder, PartitionId, group_of
+from metl_gui.engine.lanes.order import (
+    SESSION_MS,
+    LaneOrder,
+    PartitionId,
+    group_of,
+    lane_topic,
+    start_key,
+    topic_key,
+)
 from metl_gui.engine.lanes.report import servers_of_lane
 from metl_gui.engine.lanes.topic import make_topic
 from metl_gui.engine.sessions.runtime import ship
@@ -36,6 +45,7 @@ _LET_GO_SECONDS = SESSION_MS / 1000 + 3.0
 """Members that have ended stay in the group until their session is over."""
 
 _LOOK_SECONDS = 0.5
+_SAY_SECONDS = 10.0
 
 
 def refuse_others(servers: KafkaServers, group: str, run_id: str) -> None:
@@ -97,6 +107,8 @@ class LaneStart:
         self.committed = Committed(lister, self.group)
         try:
             known = self.committed.offsets()
+            if not known:
+                self._refuse_forgotten(lister)
             self.notes = self._beside_others(known) + self._commit_starts(lister, known)
         except BaseException:
             self.close()
@@ -127,6 +139,7 @@ class LaneStart:
             plan=ship(runtime, spec.mapping.plan),
         )
         make_topic(self.servers, order.lane_topic)
+        self._say_topics()
         if spec.mapping.matrix:
             begin_lane(self.servers, spec.mapping.matrix, self.group, spec.mapping)
         return order
@@ -164,6 +177,35 @@ class LaneStart:
             "there before stands in the reports of runs that were stopped; of runs that died nobody knows it any more."
         )
         return (told,)
+
+    def _say_topics(self) -> None:
+        """Say in the topic of the lane which topics it reads, as Kafka forgets the offsets of a lane at rest."""
+        writer = CoordinationWriter(self.servers, lane_topic(self.group), _SAY_SECONDS)
+        for topic, topic_id in {one.topic: one.topic_id for one in self.partitions}.items():
+            writer.write(topic_key(topic), topic_id.encode())
+        writer.flush(_SAY_SECONDS)
+
+    def _refuse_forgotten(self, lister: Lister) -> None:
+        """Refuse to begin anew where the group had offsets, of topics that are still the same.
+
+        Raises:
+            RunError: it had, or the servers do not answer.
+        """
+        topic = lane_topic(self.group)
+        said = {one.key: one.value for one in read_all(self.servers, topic)} if topic in lister.topics() else {}
+        is_resumed = start_key(self.spec.run_id) in said
+        if not is_resumed and self.spec.source.start:
+            return
+        if any(one.topic_id and said.get(topic_key(one.topic)) == one.topic_id.encode() for one in self.partitions):
+            raise RunError(
+                "Kafka has forgotten where the lane was.",
+                f"Its group {self.group} has no offsets any more: servers keep those of a group at rest for a week, "
+                "where offsets.retention.minutes says nothing else, or somebody deleted them. Beginning anew would "
+                "send everything again.",
+                "Start a new lane with --start and the time at which this one ended."
+                if is_resumed
+                else "Say with --start where to begin.",
+            )
 
     def _commit_starts(self, lister: Lister, known: Mapping[PartitionId, TopicPartition]) -> tuple[str, ...]:
         """Commit where partitions begin of which the group has committed nothing, so that each begins there once."""

@@ -44,7 +44,7 @@ from metl_gui.engine.lanes.order import (
 )
 from metl_gui.engine.lanes.partition_state import Commit, CommitContext, PartitionState
 from metl_gui.engine.lanes.topic import LaneTopic, base_value, read_bases
-from metl_gui.engine.lanes.transactional_client import TransactionalClient, explain_refusal
+from metl_gui.engine.lanes.transactional_client import TransactionalClient, explain_refusal, made_again
 from metl_gui.engine.spark.task_errors import TaskError
 from metl_gui.errors import RunError
 
@@ -125,6 +125,9 @@ class LaneTask:
         self._failing_since: float | None = None
         self._looked = 0.0
         self._gone: dict[PartitionId, int] = {}
+        self._topic_ids: dict[str, str] = {}
+        self._ids_asked = float("-inf")
+        self._is_unsure = False
 
     def run(self) -> None:
         """Map until the lane ends, or this attempt is not needed any more."""
@@ -146,6 +149,7 @@ class LaneTask:
         """Return where assigned partitions are read from: behind their last transaction."""
         self.shares |= {place: PartitionState(place, *known) for place, known in self._known_of(committed).items()}
         self._has_new = True
+        self._forget_topics()
         if self.member is not None:
             self.member.reassigned()  # whoever had them may map with a state that this one has not heard of
         # A partition of which nothing was committed came while the lane runs, and is read from its beginning.
@@ -187,6 +191,7 @@ class LaneTask:
         self._wait_until_allowed()
         self.shares.clear()
         self._gone.clear()
+        self._forget_topics()
         self.loads.close()
         exchange: TransactionalClient | None = None
         try:
@@ -208,6 +213,8 @@ class LaneTask:
     def _turn(self, exchange: TransactionalClient) -> bool:
         """Do one transaction, if there is something for one; False to begin again at what is committed."""
         self._look_for_topics(exchange)
+        if not self._topic_ids and self.shares:
+            self._note_topics(exchange)
         if self.member is not None:
             self._activate(self.member)
             if not self.member.may_map and not self._wait_until_allowed(_PATIENCE_SECONDS):
@@ -215,6 +222,9 @@ class LaneTask:
             self._obey(exchange, self.member)
         self.loads.update(self.shares, exchange)
         batch = self._batch(exchange)
+        self._is_unsure |= bool(batch)
+        if self._is_unsure and time.monotonic() - self._ids_asked > _TOPICS_SECONDS:
+            self._note_topics(exchange)
         if self._gone:
             self._skip_deleted(exchange)
             return False
@@ -304,6 +314,26 @@ class LaneTask:
                 share.took(commit)
                 exchange.seek(share.place, order.offset)
                 member.confirm_order(order)
+
+    def _forget_topics(self) -> None:
+        self._topic_ids, self._ids_asked = {}, float("-inf")
+
+    def _note_topics(self, exchange: TransactionalClient) -> None:
+        """Note topics that are other ones by now: those of the same name may hold records at all offsets read so far.
+
+        What came before they were noted is read again, so that none is passed over.
+
+        Raises:
+            KafkaException: the servers do not say where they begin.
+        """
+        known = self._topic_ids
+        now = exchange.topic_ids({place.topic for place in self.shares})
+        self._topic_ids, self._ids_asked, self._is_unsure = known | now, time.monotonic(), False
+        for place in self.shares:
+            topic = place.topic
+            if topic in known and topic in now and known[topic] != now[topic] and place not in self._gone:
+                first = exchange.first_offset(place)
+                self.on_offset_out_of_range(place, first, made_again(f"{topic}/{place.partition}"))
 
     def _skip_deleted(self, exchange: TransactionalClient) -> None:
         """Commit that partitions go on behind what was gone: a client goes on there only when it begins again."""

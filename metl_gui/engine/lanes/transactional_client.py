@@ -25,14 +25,15 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
-from metl_gui.engine.kafka.clients import ClientErrorLog, bounds, consumer, explained, passes, producer
-from metl_gui.engine.kafka.offsets import fitting, gone
+from metl_gui.engine.kafka.clients import ClientErrorLog, admin, bounds, consumer, explained, passes, producer
+from metl_gui.engine.kafka.offsets import fitting, gone, topic_ids
 from metl_gui.engine.kafka.topic_messages import Outgoing
 from metl_gui.engine.lanes.order import SESSION_MS, LaneOrder, PartitionId
 from metl_gui.errors import RunError
 
 if TYPE_CHECKING:
     from confluent_kafka import Message, Producer
+    from confluent_kafka.admin import AdminClient
 
 
 _Answer = TypeVar("_Answer")
@@ -170,6 +171,7 @@ class TransactionalClient:
             order.servers, self.said, group_id=order.group, group_instance_id=_name(order, number), **_CONSUMING
         )
         self._topics: list[str] = []
+        self._admin: AdminClient | None = None
         self._settled = 0.0
         self._calls = TimeoutExecutor()
 
@@ -193,6 +195,20 @@ class TransactionalClient:
         """Read all topics that a pattern fits by now, besides those that are named."""
         there = self.consumer.list_topics(timeout=_CALL_SECONDS).topics
         self.subscribe({*self.order.topics, *fitting(pattern, there)})
+
+    def topic_ids(self, topics: Iterable[str]) -> dict[str, str]:
+        """Return the ids of topics, without those of which servers tell none."""
+        if self._admin is None:
+            self._admin = admin(self.order.servers, self.said)
+        return topic_ids(self._admin, topics, _CALL_SECONDS)
+
+    def first_offset(self, place: PartitionId) -> int:
+        """Return where a partition begins now.
+
+        Raises:
+            KafkaException: the servers do not answer, or refuse.
+        """
+        return bounds(self.consumer, TopicPartition(*place), _CALL_SECONDS)[0]
 
     def pause(self, place: PartitionId) -> None:
         """Take no messages of a partition for a while."""
@@ -330,18 +346,37 @@ class TransactionalClient:
         return False
 
     def _reset(self, place: PartitionId, error: KafkaError) -> None:
-        """Say where the first record is, where retention was faster than the lane; the partition stands still now."""
+        """Say where the first record is, and why what was to be read is not there; the partition stands still now."""
         partition = TopicPartition(place.topic, place.partition)
-        first, _ = bounds(self.consumer, partition, _CALL_SECONDS)
+        first, end = bounds(self.consumer, partition, _CALL_SECONDS)
         known = self.consumer.committed([partition], _CALL_SECONDS)[0].offset
         name = f"{place.topic}/{place.partition}"
-        self.owner.on_offset_out_of_range(
-            place, first, gone(name, known, first) if 0 <= known < first else f"{name}: {error.str()}"
-        )
+        if 0 <= known < first:
+            text = gone(name, known, first)
+        elif known < 0:  # servers forget the offsets of a topic that is deleted
+            text = made_again(name)
+        elif known > end:
+            text = (
+                f"{name} ends at offset {end:,} now, before offset {known:,}, up to which it was read: its topic was "
+                f"made again, or its servers lost records. It is read from its first record on, so what it still holds "
+                "comes again."
+            )
+        else:
+            text = f"{name} is read from its first record on: {error.str()}."
+        self.owner.on_offset_out_of_range(place, first, text)
 
     def _delivered(self, error: KafkaError | None, message: Message) -> None:
         if error is not None and self.refused is None and error.code() not in _PURGED:
             self.refused = error, message.topic() or ""
+
+
+def made_again(name: str) -> str:
+    """Say that a topic is another one by now.
+
+    Args:
+        name: topic and partition.
+    """
+    return f"{name} was deleted and made again; it is read from its beginning."
 
 
 def abort_stale_transactions(order: LaneOrder, tasks: int) -> None:

@@ -1,0 +1,93 @@
+"""What Kafka forgets while lanes and replays rely on it: offsets of groups at rest, and topics that are made again."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import cast
+
+import pytest
+from confluent_kafka import Producer
+
+from metl_gui.core.runs.run_spec import RunSpec
+from metl_gui.engine.lanes import task as lane_task
+from metl_gui.engine.lanes.order import start_key, trouble_key
+from metl_gui.engine.lanes.start import LaneStart
+from metl_gui.engine.lanes.topic import LaneTopic
+from metl_gui.engine.sessions.runtime import Runtime
+from metl_gui.errors import RunError
+from metl_gui.stack.kafka import KafkaBroker
+from tests.helpers.lanes import LaneThreads, LaneWorld, change, order_plan, until
+from tests.helpers.run_specs import changed
+from tests.helpers.topic_runs import HereRuntime
+
+pytestmark = pytest.mark.live
+
+
+@pytest.mark.logs(r"deleted and made again")
+def test_a_topic_that_is_made_again_and_outgrows_what_was_read_of_it_is_read_from_its_beginning(
+    kafka: KafkaBroker, own_name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lane_task, "_TOPICS_SECONDS", 0.2)
+    world = LaneWorld(kafka.servers, own_name, partitions=1)
+    plan = order_plan(world.source)
+    order = world.order(plan)
+    _write(world, range(10))
+    with LaneThreads(order, plan) as lane:
+        world.wait_for_read(10)
+        time.sleep(1.0)  # it is quiet when the topic goes
+        world.admin.delete_topics([world.source])[world.source].result()
+        world.make(world.source, 1)
+        _write(world, range(100, 130))
+        world.wait_for_read(40)
+        told = b"".join(lane.words.under(trouble_key(order.run_id)).values())
+    ids = [one.document["payload"]["own"]["id"] for one in world.sent(world.sink)]
+    assert ids == [*range(10), *range(100, 130)]
+    assert f"{world.source}/0".encode() in told
+    assert b"made again" in told
+
+
+def test_a_lane_whose_offsets_were_forgotten_does_not_begin_anew_unless_its_topic_is_another_one(
+    kafka: KafkaBroker, own_name: str, tmp_path: Path
+) -> None:
+    world = LaneWorld(kafka.servers, own_name, partitions=1)
+    spec = world.spec(order_plan(world.source), tmp_path)
+    _write(world, range(10))
+    _begin(world, spec)
+    _begin(world, spec)  # what is committed is known
+    _forget(world)
+    with pytest.raises(RunError, match=r"(?s)forgotten where the lane was.*--start and the time"):
+        _begin(world, spec)
+    with pytest.raises(RunError, match=r"(?s)forgotten where the lane was.*Say with --start"):
+        _begin(world, changed(spec, run_id=f"other-{own_name}"))
+    _begin(world, changed(spec, run_id=f"other-{own_name}", start="earliest"))
+    _forget(world)
+    world.admin.delete_topics([world.source])[world.source].result()
+    until(lambda: world.source not in world.admin.list_topics().topics, "the end of the topic")
+    world.make(world.source, 1)
+    _begin(world, spec)
+
+
+def _begin(world: LaneWorld, spec: RunSpec) -> None:
+    """Begin a lane as far as its tasks."""
+    with contextlib.closing(LaneStart(spec)) as start:
+        order = start.order(cast(Runtime, HereRuntime(Path(spec.policy.folder))), "token")
+    words = LaneTopic(world.servers, order.lane_topic)
+    words.publish(start_key(spec.run_id), b"token", 10.0)
+    words.close()
+
+
+def _forget(world: LaneWorld) -> None:
+    """Do what servers do with a group that was at rest for a week."""
+    world.admin.delete_consumer_groups([world.name])[world.name].result()
+
+
+def _write(world: LaneWorld, numbers: Iterable[int]) -> None:
+    """Write with a client that is gone then: those that stay ask for topics that are gone, and so make them."""
+    producer = Producer(dict(world.servers.client_settings))
+    for number in numbers:
+        key, value = change(number)
+        producer.produce(world.source, value, key)
+    assert producer.flush(30.0) == 0

@@ -62,11 +62,12 @@ class Sender:
         client = self._taken()
         produce = client.producer.produce
         for message in messages:
-            try:
-                produce(message.topic, message.value, message.key, headers=message.headers)
-            except BufferError:
-                self._wait_for_queue(client)
-                produce(message.topic, message.value, message.key, headers=message.headers)
+            while True:
+                try:
+                    produce(message.topic, message.value, message.key, headers=message.headers)
+                    break
+                except BufferError:  # what one message leaves may be too little room for the next
+                    self._wait_for_queue(client)
         client.producer.poll(0)
         self._check(client)
 

@@ -6,12 +6,12 @@ import contextlib
 import time
 from collections.abc import Iterable
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pytest
 from confluent_kafka import Producer
 
-from metl_gui.core.runs.run_spec import RunSpec
+from metl_gui.core.runs.run_spec import ReplayOrder, RunSpec
 from metl_gui.engine.lanes import task as lane_task
 from metl_gui.engine.lanes.order import start_key, trouble_key
 from metl_gui.engine.lanes.start import LaneStart
@@ -19,9 +19,9 @@ from metl_gui.engine.lanes.topic import LaneTopic
 from metl_gui.engine.sessions.runtime import Runtime
 from metl_gui.errors import RunError
 from metl_gui.stack.kafka import KafkaBroker
-from tests.helpers.lanes import LaneThreads, LaneWorld, change, order_plan, until
+from tests.helpers.lanes import LaneThreads, LaneWorld, again, change, order_plan, until
 from tests.helpers.run_specs import changed
-from tests.helpers.topic_runs import HereRuntime
+from tests.helpers.topic_runs import HereRuntime, TopicRuns
 
 pytestmark = pytest.mark.live
 
@@ -42,11 +42,10 @@ def test_a_topic_that_is_made_again_and_outgrows_what_was_read_of_it_is_read_fro
         world.make(world.source, 1)
         _write(world, range(100, 130))
         world.wait_for_read(40)
-        told = b"".join(lane.words.under(trouble_key(order.run_id)).values())
+        told = f"{world.source}/0 was deleted and made again".encode()
+        until(lambda: told in b"".join(lane.words.under(trouble_key(order.run_id)).values()), "what is told")
     ids = [one.document["payload"]["own"]["id"] for one in world.sent(world.sink)]
     assert ids == [*range(10), *range(100, 130)]
-    assert f"{world.source}/0".encode() in told
-    assert b"made again" in told
 
 
 def test_a_lane_whose_offsets_were_forgotten_does_not_begin_anew_unless_its_topic_is_another_one(
@@ -68,6 +67,25 @@ def test_a_lane_whose_offsets_were_forgotten_does_not_begin_anew_unless_its_topi
     until(lambda: world.source not in world.admin.list_topics().topics, "the end of the topic")
     world.make(world.source, 1)
     _begin(world, spec)
+
+
+def test_a_replay_in_production_sends_nothing_twice_whose_group_was_forgotten(
+    kafka: KafkaBroker, own_name: str, tmp_path: Path
+) -> None:
+    world = LaneWorld(kafka.servers, own_name, partitions=1)
+    runs = TopicRuns(world, tmp_path)
+    world.send([change(1, note="new"), (b"k", b"broken"), change(2)])
+    assert runs.run(mode="production").set_aside == 2
+    mended = order_plan(world.source, 8, [("id", "amount"), ("id", "amount", "note")])
+    facts: dict[str, Any] = {"plan": mended, "state": 8, "hash": "hash8", "source": runs.address(world.errors)}
+    first = runs.run(**facts, mode="production", replay=ReplayOrder())
+    assert (first.read, first.mapped, first.set_aside) == (2, 1, 1)
+    for group in world.admin.list_consumer_groups().result().valid or ():
+        if world.errors in group.group_id:
+            world.admin.delete_consumer_groups([group.group_id])[group.group_id].result()
+    second = runs.run(**facts, mode="production", replay=ReplayOrder())
+    assert (second.read, second.mapped, second.set_aside) == (1, 0, 1)
+    assert not again(world.sent(world.sink))
 
 
 def _begin(world: LaneWorld, spec: RunSpec) -> None:

@@ -26,6 +26,8 @@ ENTITY = "{entity}"
 EARLIEST, LATEST = "earliest", "latest"
 LOAD_TOPICS = "metl.load."
 """How the topics of initial loads begin; a lane commits there too."""
+REPLAY_TOPICS = "metl.replay."
+"""How the topics begin in which replays keep how far they are."""
 
 _PLACE = r"(?:\[[0-9a-fA-F:.]+\]|[^/:,;@\s\[\]]+):\d{1,5}"
 _ADDRESS = re.compile(rf"kafka://(?:@(?P<profile>[\w.-]+)|(?P<hosts>{_PLACE}(?:,{_PLACE})*))(?:/(?P<topics>\S*))?")
@@ -33,9 +35,9 @@ _OFFSET = re.compile(r"(?P<topic>[a-zA-Z0-9._-]{1,249})/(?P<partition>\d{1,9})/(
 _TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 _INTERNAL = re.compile(
     r"__consumer_offsets|__transaction_state|_schemas"
-    r"|metl\.(?:lane|load)\..*|metl\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.state"
+    r"|metl\.(?:lane|load|replay)\..*|metl\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.state"
 )
-"""Topics that hold no records of anybody: Kafka's own, those of a registry, and those by which lanes talk and load."""
+"""Topics that hold no records of anybody: Kafka's own, those of a registry, and those of lanes, loads and replays."""
 
 _START_HINT = "Write earliest, latest, a time like 2026-11-22T05:00:00Z, or topic/partition/offset with commas between."
 

@@ -7,6 +7,7 @@ Order: partitions by topic and number.
 from __future__ import annotations
 
 import contextlib
+import logging
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
@@ -27,10 +28,14 @@ from metl_gui.engine.kafka.clients import (
 )
 from metl_gui.engine.kafka.consumer import OffsetRange
 from metl_gui.engine.kafka.offsets import Lister, start_offsets
+from metl_gui.engine.kafka.replay_marks import ReasonMark, keep_marks, kept_marks, marks_topic
 from metl_gui.engine.kafka.topic_orders import ALL_REASONS, TopicReading, WaitingRecords
 from metl_gui.engine.runs.staged_outputs import Staging
 from metl_gui.engine.sources.files import FileRange, SourceFile
 from metl_gui.engine.sources.source import partition_file
+from metl_gui.errors import RunError
+
+_log = logging.getLogger(__name__)
 
 MIN_RANGE_RECORDS: Final = 20_000
 """A task costs about as much as reading so many records."""
@@ -56,6 +61,7 @@ class TopicSource:
         self.is_ordered = is_kafka(spec.sink.address)
         lister = Lister(self.servers, parse_address(spec.source.address))
         listed = lister.listed()
+        self.topic_ids = {one.topic: one.topic_id for one in listed}
         starts, self.notes = start_offsets(lister, listed, parse_start(spec.source.start))
         self.wanted = [
             OffsetRange(one.topic, one.partition, starts[one.topic, one.partition], one.end) for one in listed
@@ -109,8 +115,9 @@ class ErrorTopicSource(TopicSource):
     """What waits in an error topic.
 
     How far replays are stands in offsets committed by groups of the topic's own: one for all reasons and one for each,
-    those of tests apart from those of production. A record waits when it lies behind neither. What a replay sets aside
-    again goes to the end of the topic, where it waits for the next one.
+    those of tests apart from those of production, which are kept in a topic too (``replay_marks``). A record waits
+    when it lies behind neither. What a replay sets aside again goes to the end of the topic, where it waits for the
+    next one.
 
     Args:
         spec: the replay.
@@ -162,6 +169,16 @@ class ErrorTopicSource(TopicSource):
         offsets = [TopicPartition(one.topic, one.partition, one.stop) for one in self.wanted]
         for reason in self._meant:
             self._commit(reason, offsets)
+        if self.mode == "production":
+            topic_id = self.topic_ids[self.topic]
+            kept = [
+                ReasonMark(reason, one.partition, one.stop, topic_id) for reason in self._meant for one in self.wanted
+            ]
+            try:
+                keep_marks(self.servers, self._marks_topic, kept)
+            except RunError as error:
+                # The groups have them for a week at least.
+                _log.warning("how far the replay is cannot be kept in %s: %s", self._marks_topic, error)
 
     def _from_first(self, one: OffsetRange) -> OffsetRange:
         """Leave out what is behind for each of the reasons that are meant."""
@@ -176,6 +193,10 @@ class ErrorTopicSource(TopicSource):
         for reason in (ALL_REASONS, *(self.reasons or self._known_reasons())):
             for place, offset in self._committed(reason, places).items():
                 found[place][reason] = offset
+        for mark in kept_marks(self.servers, self._marks_topic) if self.mode == "production" else ():
+            if mark.topic_id == self.topic_ids[self.topic]:
+                of_place = found[f"{self.topic}/{mark.partition}"]
+                of_place[mark.reason] = max(of_place.get(mark.reason, 0), mark.offset)
         return dict(found)
 
     def _known_reasons(self) -> Sequence[str]:
@@ -206,6 +227,10 @@ class ErrorTopicSource(TopicSource):
                 yield client
             finally:
                 client.close()
+
+    @property
+    def _marks_topic(self) -> str:
+        return marks_topic(self.mode, self.topic)
 
     def _group(self, reason: str) -> str:
         return f"metl-replay.{self.mode}.{self.topic}{f'.{reason}' if reason else ''}"

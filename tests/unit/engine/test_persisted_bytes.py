@@ -22,7 +22,7 @@ from metl_gui.core.runs.kafka import is_internal
 from metl_gui.core.runs.records import SetAsideRecord
 from metl_gui.core.runs.report import RunReport, Tally
 from metl_gui.core.runs.run_spec import KeptSpec, PlanState, ReplayOrder
-from metl_gui.engine.kafka import clients, topic_messages
+from metl_gui.engine.kafka import clients, replay_marks, topic_messages
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.kernel.outcomes import error_row
 from metl_gui.engine.lanes import load_control, loads, offset_metadata, order, topic, transactional_client
@@ -72,6 +72,7 @@ _NAMES: Mapping[str, Callable[[], object]] = {
     "the topic of a lane": lambda: order.lane_topic("shop"),
     "the topic of a lane whose group has odd letters": lambda: order.lane_topic("shop/1"),
     "the newest start of a run": lambda: order.start_key("run-1"),
+    "a topic that a lane has begun to read": lambda: order.topic_key("shop.orders"),
     "the run that has to end": lambda: order.stop_key("run-1"),
     "why a task cannot go on": lambda: order.failed_key("run-1", 2),
     "why a task does not get on": lambda: order.trouble_key("run-1", 2),
@@ -85,6 +86,7 @@ _NAMES: Mapping[str, Callable[[], object]] = {
     "a member of the group": lambda: transactional_client._name(filled(LaneOrder), 2),
     "who asks servers": lambda: clients._QUIET["client.id"],
     "the groups of replays": lambda: [_replay_group(""), _replay_group("malformed")],
+    "the topic of how far replays are": lambda: replay_marks.marks_topic("production", "shop.errors"),
     "headers of messages": lambda: [
         topic_messages.STATE, topic_messages.SCHEMA, topic_messages.VERSION, topic_messages.POSITION,
         topic_messages.REPLAYED,

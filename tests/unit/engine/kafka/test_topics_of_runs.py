@@ -10,7 +10,7 @@ from confluent_kafka import TIMESTAMP_CREATE_TIME, Message
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metl_gui.core.runs.kafka import LOAD_TOPICS, KafkaServers, parse_start
+from metl_gui.core.runs.kafka import LOAD_TOPICS, REPLAY_TOPICS, KafkaServers, parse_start
 from metl_gui.core.runs.limits import LIMIT_BYTES
 from metl_gui.core.runs.run_spec import ReplayOrder, RunSpec
 from metl_gui.engine.checks.topic_checks import check_topics, refuse_loop, sink_topics
@@ -282,7 +282,8 @@ def test_the_newest_records_of_an_error_topic_are_found_in_whatever_partition_th
 
 
 def test_a_pattern_fits_no_topic_by_which_lanes_agree_and_talk_and_every_other_whole() -> None:
-    own = (lane_topic("metl-r"), topic_of("5f0a8136-e2d9-443f-aa32-e94254a82945"), f"{LOAD_TOPICS}orders")
+    names = (f"{LOAD_TOPICS}orders", f"{REPLAY_TOPICS}production.metl.errors")
+    own = (lane_topic("metl-r"), topic_of("5f0a8136-e2d9-443f-aa32-e94254a82945"), *names)
     others = {"metl.state", "metl.order.state", "metl.errors", "metl.laneway", "shop.public.orders"}
     assert offsets.fitting(".*", [*own, *others, "__consumer_offsets", "_schemas"]) == others
     assert offsets.fitting("shop", others) == set()

@@ -1,4 +1,4 @@
-"""What Kafka forgets while lanes and replays rely on it: offsets of groups at rest, and topics that are made again."""
+"""What goes while runs rely on it: offsets of groups at rest, and topics, which may be made again."""
 
 from __future__ import annotations
 
@@ -11,17 +11,21 @@ from typing import Any, cast
 import pytest
 from confluent_kafka import Producer
 
+from metl_gui.core.runs.events import BatchCommitted
 from metl_gui.core.runs.run_spec import ReplayOrder, RunSpec
+from metl_gui.engine.kafka import consumer
 from metl_gui.engine.lanes import task as lane_task
 from metl_gui.engine.lanes.order import start_key, trouble_key
 from metl_gui.engine.lanes.start import LaneStart
 from metl_gui.engine.lanes.topic import LaneTopic
+from metl_gui.engine.sessions.jobs import NumberedTask
 from metl_gui.engine.sessions.runtime import Runtime
 from metl_gui.errors import RunError
 from metl_gui.stack.kafka import KafkaBroker
+from tests.helpers import topic_runs
 from tests.helpers.lanes import LaneThreads, LaneWorld, again, change, order_plan, until
 from tests.helpers.run_specs import changed
-from tests.helpers.topic_runs import HereRuntime, TopicRuns
+from tests.helpers.topic_runs import FollowingRun, HereRuntime, TopicRuns
 
 pytestmark = pytest.mark.live
 
@@ -88,6 +92,35 @@ def test_a_replay_in_production_sends_nothing_twice_whose_group_was_forgotten(
     assert not again(world.sent(world.sink))
 
 
+def test_a_followed_topic_that_goes_before_a_batch_has_read_it_ends_the_run_and_not_the_stream(
+    kafka: KafkaBroker, own_name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(consumer, "_DOUBT_SECONDS", 0.5)
+    world = LaneWorld(kafka.servers, own_name, partitions=1)
+    runs, other = TopicRuns(world, tmp_path), f"{own_name}.other"
+    world.make(other, 1)
+    source = runs.address(f"^{own_name}\\.(public\\.orders|other)")
+    _write(world, range(5))
+    _write(world, range(5), other)
+    begin = topic_runs.HereRuntime.run_tasks
+
+    def without_topic(runtime: HereRuntime, task: NumberedTask, count: int) -> list[bytes]:
+        world.admin.delete_topics([other])[other].result()
+        until(lambda: other not in world.admin.list_topics().topics, "the end of the topic")
+        return begin(runtime, task, count)
+
+    monkeypatch.setattr(topic_runs.HereRuntime, "run_tasks", without_topic)
+    with pytest.raises(AssertionError, match=f"Topic {other} went"), FollowingRun(runs, source=source) as run:
+        run.until(lambda: run.error)
+    monkeypatch.setattr(topic_runs.HereRuntime, "run_tasks", begin)
+    with FollowingRun(runs, source=source) as run:
+        _write(world, range(5, 10))
+        run.until(lambda: sum(event.read for event in runs.events if isinstance(event, BatchCommitted)) == 10)
+    assert run.report is not None
+    assert run.report.mapped == 10
+    assert f"{other}/0 went before 5 offsets of it were read" in run.report.problems[-1]
+
+
 def _begin(world: LaneWorld, spec: RunSpec) -> None:
     """Begin a lane as far as its tasks."""
     with contextlib.closing(LaneStart(spec)) as start:
@@ -102,10 +135,10 @@ def _forget(world: LaneWorld) -> None:
     world.admin.delete_consumer_groups([world.name])[world.name].result()
 
 
-def _write(world: LaneWorld, numbers: Iterable[int]) -> None:
+def _write(world: LaneWorld, numbers: Iterable[int], topic: str = "") -> None:
     """Write with a client that is gone then: those that stay ask for topics that are gone, and so make them."""
     producer = Producer(dict(world.servers.client_settings))
     for number in numbers:
         key, value = change(number)
-        producer.produce(world.source, value, key)
+        producer.produce(topic or world.source, value, key)
     assert producer.flush(30.0) == 0

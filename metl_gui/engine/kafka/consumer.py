@@ -31,6 +31,9 @@ _DOUBT_SECONDS = 5.0
 
 _ASK_SECONDS = 5.0
 
+_UNKNOWN = frozenset({KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC, KafkaError._UNKNOWN_PARTITION})
+"""Said of a topic that is gone."""
+
 
 class OffsetRange(NamedTuple):
     """The messages of a partition from one offset up to another."""
@@ -62,6 +65,7 @@ class RangeReader:
         ranges = [one for one in wanted if one.start < one.stop]
         self._stops: dict[Place, int] = {(one.topic, one.partition): one.stop for one in ranges}
         self._nexts: dict[Place, int] = {(one.topic, one.partition): one.start for one in ranges}
+        self._missed: set[Place] = set()
         self._mean_bytes = float(_FIRST_BYTES)
 
     def batches(self) -> Iterator[list[Message]]:
@@ -151,22 +155,34 @@ class RangeReader:
         elif error.code() == KafkaError._AUTO_OFFSET_RESET:
             if place in self._stops:
                 self._look_again(reader, place)
-        elif error.code() in (KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_PARTITION):
-            raise RunError(
-                f"Topic {place[0]} went while it was read.",
-                f"{self.servers.shown} does not have {place[0]}/{place[1]} any more.",
-                "Look who deleted it, then run again.",
-            )
+        elif error.code() in _UNKNOWN:
+            raise self._went(place)
         elif not passes(error):
             raise KafkaException(error)
 
     def _doubt(self, reader: Consumer) -> None:
-        """Ask about partitions of which nothing comes: what was there may be gone."""
+        """Ask about partitions of which nothing comes: what was there may be gone.
+
+        Raises:
+            RunError: a topic is gone.
+        """
         for place in list(self._stops):
             try:
                 self._look_again(reader, place, is_sure=False)
-            except KafkaException:
-                return  # the servers are away; patience decides
+                self._missed.discard(place)
+            except KafkaException as error:
+                if error.args[0].code() not in _UNKNOWN:
+                    return  # the servers are away; patience decides
+                if place in self._missed:
+                    raise self._went(place) from error
+                self._missed.add(place)  # servers that were started a moment ago may not know it yet
+
+    def _went(self, place: Place) -> RunError:
+        return RunError(
+            f"Topic {place[0]} went while it was read.",
+            f"{self.servers.shown} does not have {place[0]}/{place[1]} any more.",
+            "Look who deleted it, then run again.",
+        )
 
     def _look_again(self, reader: Consumer, place: Place, *, is_sure: bool = True) -> None:
         """Go on where a partition begins or ends now.

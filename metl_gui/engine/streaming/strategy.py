@@ -171,8 +171,13 @@ class BatchStrategy:
         if newest is not None:
             settle(newest)
         drop_partials([*folders, self.spec.samples_folder])
-        if not is_kafka(head.source):
-            mend(self.checkpoint, newest.number if newest is not None else 0)
+        committed, servers = newest.number if newest is not None else 0, self.spec.servers_of("source")
+        if servers is None:
+            mend(self.checkpoint, committed)
+        else:
+            from metl_gui.engine.streaming.topic_planner import mend_topics
+
+            mend_topics(self.checkpoint, self.spec.source, servers, committed)
         self._told = len(self.checkpoint.problem_texts()) if newest is None else 0
         return self.records.newest_of(self.run.run_id)
 

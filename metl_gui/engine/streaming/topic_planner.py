@@ -12,10 +12,13 @@ import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
-from metl_gui.core.runs.kafka import parse_address, parse_start
+import msgspec
+
+from metl_gui.core.runs.kafka import KafkaServers, parse_address, parse_start
 from metl_gui.core.runs.run_spec import SourceSpec
 from metl_gui.engine.kafka.consumer import OffsetRange
 from metl_gui.engine.kafka.offsets import ListedPartition, Lister, gone, start_offsets
+from metl_gui.engine.sources.source import partition_of
 from metl_gui.engine.sources.topic_source import cut_partitions
 from metl_gui.engine.streaming.batch_records import BatchLog
 from metl_gui.engine.streaming.checkpoint import Checkpoint, PlanInUse, SourceStatus
@@ -223,6 +226,39 @@ def shared_out(wanted: Sequence[OffsetRange], room: int) -> list[OffsetRange]:
         shares[at] = min(wanted[at].stop - wanted[at].start, left // (len(wanted) - done))
         left -= shares[at]
     return [one._replace(stop=one.start + shares[at]) for at, one in enumerate(wanted)]
+
+
+def mend_topics(checkpoint: Checkpoint, source: SourceSpec, servers: KafkaServers, committed: int) -> None:
+    """Leave out, before a stream goes on, what it can never read: partitions that went.
+
+    What was planned of them and is not in place is taken out of its batch. A person reads which partitions they are.
+
+    Args:
+        checkpoint: of the stream.
+        source: its topics, and servers: where they are.
+        committed: the newest batch that is in place.
+
+    Raises:
+        RunError: the servers do not answer or refuse.
+    """
+    ledger = Ledger(checkpoint.ledger)
+    planned = [ledger.batch(number) for number in range(committed + 1, ledger.newest + 1)]
+    there = set(Lister(servers, parse_address(source.address), is_strict=False).places()) if planned else set()
+    told = set(checkpoint.problem_texts())
+    for plan in planned:
+        lost = {index for index, file in enumerate(plan.files) if partition_of(file) not in there}
+        if not lost:
+            continue
+        for index in sorted(lost):
+            size = sum(part.stop - part.start for task in plan.tasks for part in task if part.file == index)
+            text = in_utf8(
+                f"{plan.files[index].name} went before {size:,} offsets of it were read. They are lost to this run; "
+                "what comes under the same name again is read from its beginning."
+            )
+            if text not in told:
+                checkpoint.add_problem(text)
+        tasks = [[part for part in task if part.file not in lost] for task in plan.tasks]
+        ledger.replace(msgspec.structs.replace(plan, tasks=[task for task in tasks if task]))
 
 
 def _now() -> str:

@@ -19,6 +19,7 @@ from metl_gui.engine.kafka.topic_messages import (
     CUT,
     FORM,
     POSITION,
+    REASON,
     RECORD,
     SCHEMA,
     VERSION,
@@ -241,10 +242,18 @@ def without_refused(
 
 
 def fitting(made: Outgoing, limit: int) -> Outgoing:
-    """Take the value out of a set-aside record that is larger than the error topic takes, and say how large it was."""
+    """Take the value out of a set-aside record that is larger than the error topic takes, and say how large it was.
+
+    Where its key and its own headers are too large too, only what says why it was set aside is left.
+    """
     if not limit or _size(made) + _AROUND_BYTES <= limit:
         return made
-    return made._replace(value=b"", headers=[*made.headers, (CUT, str(len(made.value or b"")))])
+    cut = made._replace(value=b"", headers=[*made.headers, (CUT, str(len(made.value or b"")))])
+    if _size(cut) + _AROUND_BYTES <= limit:
+        return cut
+    # Ours stand last, and begin with the reason.
+    own = max(at for at, (name, _) in enumerate(cut.headers) if name == REASON)
+    return cut._replace(key=None, headers=cut.headers[own:])
 
 
 class ErrorTopic:

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from metl_gui.core.runs.kafka import KafkaServers
-from metl_gui.engine.kafka.topic_messages import Outgoing
+from metl_gui.engine.kafka.topic_messages import Header, Outgoing
 from metl_gui.engine.kafka.topic_orders import TopicOrder
 from metl_gui.engine.sinks import topic_sink
-from metl_gui.engine.sinks.topic_sink import Sender
+from metl_gui.engine.sinks.topic_sink import Sender, fitting
 
 
 class _Producer:
@@ -43,3 +43,14 @@ def test_a_message_waits_until_several_smaller_ones_have_made_room_for_it(monkey
     order = TopicOrder(KafkaServers(bootstrap="127.0.0.1:1"), "out")
     Sender(order).send([Outgoing("out", value, b"k", []) for value in values])
     assert [*producer.sent, *producer.waiting] == values
+
+
+@pytest.mark.parametrize("key", [b"k", b"k" * 5_000])
+def test_what_an_error_topic_has_no_room_for_is_taken_out_and_why_it_was_set_aside_never_is(key: bytes) -> None:
+    why: list[Header] = [("metl.reason", "malformed"), ("metl.position", "orders/0/7")]
+    own: list[Header] = [("metl.reason", "its own"), ("h", b"x" * (len(key) - 1))]
+    made = fitting(Outgoing("errors", b"v" * 3_000, key, [*own, *why]), 2_000)
+    is_small = len(key) == 1
+    assert made.value == b""
+    assert made.key == (key if is_small else None)
+    assert made.headers == [*(own if is_small else ()), *why, ("metl.cut", "3000")]

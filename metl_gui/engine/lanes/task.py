@@ -126,7 +126,7 @@ class LaneTask:
         self._looked = 0.0
         self._gone: dict[PartitionId, int] = {}
         self._topic_ids: dict[str, str] = {}
-        self._ids_asked = float("-inf")
+        self._ids_asked: float | None = None
         self._is_unsure = False
 
     def run(self) -> None:
@@ -213,7 +213,7 @@ class LaneTask:
     def _turn(self, exchange: TransactionalClient) -> bool:
         """Do one transaction, if there is something for one; False to begin again at what is committed."""
         self._look_for_topics(exchange)
-        if not self._topic_ids and self.shares:
+        if self.shares and self._ids_asked is None:
             self._note_topics(exchange)
         if self.member is not None:
             self._activate(self.member)
@@ -223,7 +223,7 @@ class LaneTask:
         self.loads.update(self.shares, exchange)
         batch = self._batch(exchange)
         self._is_unsure |= bool(batch)
-        if self._is_unsure and time.monotonic() - self._ids_asked > _TOPICS_SECONDS:
+        if self._is_unsure and time.monotonic() - (self._ids_asked or 0.0) > _TOPICS_SECONDS:
             self._note_topics(exchange)
         if self._gone:
             self._skip_deleted(exchange)
@@ -316,7 +316,7 @@ class LaneTask:
                 member.confirm_order(order)
 
     def _forget_topics(self) -> None:
-        self._topic_ids, self._ids_asked = {}, float("-inf")
+        self._topic_ids, self._ids_asked = {}, None
 
     def _note_topics(self, exchange: TransactionalClient) -> None:
         """Note topics that are other ones by now: those of the same name may hold records at all offsets read so far.

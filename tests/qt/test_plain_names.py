@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QAbstractItemModel, QAbstractListModel, QModelIndex
-from PySide6.QtGui import Qt, QTextDocument
+from PySide6.QtGui import Qt, QTextDocument, QTextLayout, QTextLine
 from PySide6.QtWidgets import QAbstractItemView, QApplication, QDockWidget, QLabel, QWidget
 
 from metl_gui.core.edits.elements import SetElements
@@ -18,7 +18,7 @@ from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.project.selection import Selected, place_of_version
 from metl_gui.ui.shell.window import Window
 from metl_gui.ui.widgets.pill import Pill
-from metl_gui.ui.widgets.plain_text import plain_tip
+from metl_gui.ui.widgets.plain_text import left_to_right, plain_label, plain_tip
 from metl_gui.workbench.session import Workbench
 
 
@@ -90,3 +90,53 @@ def test_a_tooltip_of_words_that_look_like_markup_has_every_letter_and_line_of_t
 
 def test_a_tooltip_of_plain_words_stays_as_it_is() -> None:
     assert plain_tip("a < b, 2 versions") == "a < b, 2 versions"
+
+
+LONG = "customer_relationship_management_of_the_whole_enterprise.master_record_with_every_extension"
+
+
+def test_panels_keep_their_widths_whatever_a_chosen_schema_is_called(empty: Window) -> None:
+    fields = (AttributeDeclaration(f"{LONG}.id", "string"),)
+    for name in (LONG, "b"):
+        assert empty.project.do(AddVersion(Side.EXTRACTION, VersionDeclaration(name, fields)))
+    assert empty.project.do(AddVersion(Side.CDM, VersionDeclaration(LONG.replace(".", "_"), fields)))
+    document, page = empty.project.value, empty.map
+    empty.resize(1440, 900)
+    target = place_of_version(document, Side.CDM, 1)
+    widths = []
+    for version in (2, 1):
+        empty.selection.choose(Selected(place_of_version(document, Side.EXTRACTION, version), target))
+        for _ in range(3):
+            QApplication.processEvents()
+        widths.append([dock.width() for dock in (page.source_dock, page.target_dock, page.block_dock)])
+    assert widths[0] == widths[1]
+    assert LONG in next(each for each in empty.preview.dock.findChildren(QLabel) if "No samples" in each.text()).text()
+
+
+@pytest.mark.usefixtures("dressed")
+@pytest.mark.parametrize("name", [LONG, "x" * 200])
+def test_a_label_that_wraps_breaks_a_name_that_is_longer_than_it(name: str) -> None:
+    label = plain_label(f"No samples of {name} yet")
+    label.setWordWrap(True)
+    assert label.minimumSizeHint().width() < 250
+    assert label.text() == f"No samples of {name} yet"
+
+
+@pytest.mark.usefixtures("dressed")
+def test_a_name_written_from_right_to_left_does_not_turn_its_sentence_round() -> None:
+    words = "\u0641\u0627\u062a\u0648\u0631\u0629 1 → \u05d7\u05e9\u05d1\u05d5\u05df 2"
+    layout = QTextLayout(left_to_right(words))
+    layout.beginLayout()
+    line = layout.createLine()
+    layout.endLayout()
+    schema, arrow, entity = (_x(line, layout.text().index(each)) for each in (words[0], "→", words[-6]))
+    assert schema < arrow < entity
+    assert left_to_right("a 1 → b 2") == "a 1 → b 2"
+    label = plain_label(f"{words[0]} was removed")
+    assert label.text() == f"{words[0]} was removed"
+    assert not QLabel.text(label)[0].isalpha()  # a mark in front: Qt goes by the first letter
+
+
+def _x(line: QTextLine, at: int) -> float:
+    found = line.cursorToX(at)
+    return float(found[0] if isinstance(found, tuple) else found)

@@ -28,9 +28,9 @@ from metl_gui.ui.jobs.jobs import JobOutcome, NewestJob
 from metl_gui.ui.project.text import version_words
 from metl_gui.ui.widgets.choice import ChoiceRow, Chooser
 from metl_gui.ui.widgets.dialogs import show
-from metl_gui.ui.widgets.labels import Elided
+from metl_gui.ui.widgets.labels import Elided, shortened
 from metl_gui.ui.widgets.pill import KeyButton
-from metl_gui.ui.widgets.plain_text import plain_tip
+from metl_gui.ui.widgets.plain_text import left_to_right, plain_tip
 from metl_gui.ui.widgets.two_line_list import TwoLines
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 _ROWS = 6
 _BLOCKS = 4
 _LEAST_PX = 60
+_LONGEST_NAME = 32
 _BUTTON_AT = 2
 """Where the button of a line stands, behind its words and its fact."""
 
@@ -170,8 +171,9 @@ class FreshRows(QWidget):
         layout = QHBoxLayout(line)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(8)
-        name = QLabel(words)
+        name = QLabel(left_to_right(shortened(words, _LONGEST_NAME, bold_too=True)))
         name.setTextFormat(Qt.TextFormat.RichText)
+        name.setToolTip(words)
         name.setProperty("kind", "dim")
         button = KeyButton("Map…" if spoken.endswith("…") else "Map again")
         button.setAccessibleName(spoken)

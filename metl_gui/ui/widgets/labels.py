@@ -22,7 +22,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
-from metl_gui.ui.widgets.plain_text import plain_tip
+from metl_gui.ui.widgets.plain_text import left_to_right, plain_tip
 
 _LEAST_PX = 40
 
@@ -55,8 +55,9 @@ class Elided(QLabel):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint what there is room for."""
         painter = QPainter(self)
-        words = self.fontMetrics().elidedText(self.text(), self._elides, self.contentsRect().width())
-        self.setToolTip(plain_tip(self.text()) if words != self.text() else "")
+        whole = left_to_right(self.text())
+        words = self.fontMetrics().elidedText(whole, self._elides, self.contentsRect().width())
+        self.setToolTip(plain_tip(self.text()) if words != whole else "")
         painter.setPen(self.palette().color(self.foregroundRole()))
         painter.drawText(self.contentsRect(), Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, words)
         painter.end()
@@ -97,6 +98,7 @@ class PlaceLabel(QLabel):
         if shown is None:  # in front, so that the field at the end can be read
             plain = QTextDocumentFragment.fromHtml(self.words).toPlainText()
             shown = escape(self.fontMetrics().elidedText(plain, Qt.TextElideMode.ElideLeft, room))
+        shown = left_to_right(shown)
         if shown != self.text():
             self.setText(shown)
 

@@ -1,7 +1,8 @@
 """Names as they are: what looks like markup or like a key in them is none.
 
 Names, documentation, comments and paths come from other people's files. Qt takes a text that begins like HTML for HTML,
-and an ampersand in a menu for a key, unless it is told otherwise; here it is told.
+and an ampersand in a menu for a key, unless it is told otherwise; here it is told. Names may be long without a space,
+and written from right to left: sentences with them are broken within them, and keep their own direction.
 """
 
 from __future__ import annotations
@@ -21,12 +22,46 @@ _BREAKS = re.compile(r"[.@=:/_-]")
 _MOST_NAMED = 120
 _TAG = re.compile(r"<[A-Za-z/!]")
 
+_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]")
+_LEFT_MARK, _BREAK = "\u200e", "\u200b"
+_JOINTS = re.compile("\\s[→·]\\s")
+_LONG_WORD = re.compile(r"\S{25,}")
+_PARTS = re.compile(r"[.@=:/\\_-]+(?=\w)|[^.@=:/\\_-]{24}(?=[^.@=:/\\_-])")
+
+
+class PlainLabel(QLabel):
+    """A label that shows its words to the letter, breaks long names where it wraps, and reads from left to right."""
+
+    def __init__(self, words: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setText(words)
+
+    def setText(self, words: str) -> None:
+        """Show other words."""
+        self._words = words
+        super().setText(breakable(left_to_right(words)))
+
+    def text(self) -> str:
+        """Return the words as they were given."""
+        return self._words
+
+
+def left_to_right(words: str) -> str:
+    """Return a sentence such that names written from right to left in it do not turn it round, nor its arrows."""
+    if not _RIGHT_TO_LEFT.search(words):
+        return words
+    return _LEFT_MARK + _JOINTS.sub(rf"{_LEFT_MARK}\g<0>{_LEFT_MARK}", words)
+
+
+def breakable(words: str) -> str:
+    """Return words such that a line can end within a long name, between its parts."""
+    return _LONG_WORD.sub(lambda found: _PARTS.sub(rf"\g<0>{_BREAK}", found[0]), words)
+
 
 def plain_label(words: str = "", kind: str = "", parent: QWidget | None = None) -> QLabel:
     """Make a label of a kind of the style sheet that shows its words to the letter."""
-    label = QLabel(parent)
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    label.setText(words)
+    label = PlainLabel(words, parent)
     if kind:
         label.setProperty("kind", kind)
     return label

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.widgets.pill import paint_pill, pill_width
-from metl_gui.ui.widgets.plain_text import plain_tip
+from metl_gui.ui.widgets.plain_text import left_to_right, plain_tip
 from metl_gui.values import Value
 
 Index: TypeAlias = QModelIndex | QPersistentModelIndex
@@ -257,7 +257,7 @@ def paint_words(
     painter.setFont(font)
     painter.setPen(ink)
     metrics = QFontMetricsF(painter.font())
-    shown = metrics.elidedText(words, elide, box.width())
+    shown = metrics.elidedText(left_to_right(words), elide, box.width())
     painter.drawText(box, side, shown)
     return metrics.horizontalAdvance(shown)
 

@@ -48,6 +48,36 @@ def test_the_lists_of_a_block_are_as_high_as_their_rows_whatever_stood_there_bef
     assert spare.pop() < 30
 
 
+@pytest.mark.parametrize(("width", "has_keys"), [(1440, True), (1024, False)])
+def test_answers_leave_their_keys_out_before_a_card_is_cut(window: Window, width: int, has_keys: bool) -> None:
+    window.show_page(1)
+    window.resize(width, 700)
+    for _ in range(3):
+        QApplication.processEvents()
+    card = next(each for each in window.review.cards if each.facts.proposal is not None)
+    assert window.review.detail._area.horizontalScrollBar().maximum() == 0
+    assert (card.rename_button.key == "Enter") is has_keys
+    assert bool(card.another_button.key) is has_keys
+    assert card.refuse_button.geometry().right() < card.width()
+
+
+def test_a_card_of_a_required_attribute_says_once_that_nothing_else_feeds_it(window: Window) -> None:
+    window.show_page(1)
+    card = next(each for each in window.review.cards if each.facts.is_last_source)
+    assert card.facts.reason.endswith("Nothing else feeds it, and it is required.")
+    assert card.facts.reason.count("feeds it") == 1
+
+
+def test_undo_without_anything_to_undo_is_one_word_where_there_is_no_room(window: Window) -> None:
+    window.resize(1024, 700)
+    QApplication.processEvents()
+    assert window.head.undo.text() == "↶  Undo"
+    assert window.head.undo.accessibleName() == "Nothing to undo"
+    window.resize(1600, 1000)
+    QApplication.processEvents()
+    assert window.head.undo.text() == "↶  Nothing to undo"
+
+
 def test_lists_without_room_scroll_below_their_titles_and_leave_a_card_in_sight(window: Window) -> None:
     window.resize(1100, 700)
     window.show_page(1)

@@ -110,6 +110,8 @@ class HeadBar(QWidget):
         metrics = QFontMetricsF(themes.scaled(1.0, bold=True))
         longest = min(themes.px(_LONGEST_TITLE_PX), round(self.width() * _TITLE_SHARE))
         longest = max(longest, themes.px(24))
+        if title is None and metrics.horizontalAdvance(f"↶  {words}") > longest:
+            words = "Undo" if self._form < 3 else ""
         self.undo.setFixedWidth(longest + themes.px(_UNDO_PAD_PX))
         self.undo.setText(metrics.elidedText(f"↶  {words}".rstrip(), Qt.TextElideMode.ElideRight, longest))
         self.undo.updateGeometry()

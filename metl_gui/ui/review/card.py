@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from enum import StrEnum
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from metl_gui.core.changes.draft import Edit
@@ -33,6 +33,7 @@ from metl_gui.ui.widgets.two_line_list import TwoLines
 from metl_gui.values import Value
 
 _VALUES_SHOWN = 3
+_EDGE_PX, _GAP_PX = 14, 8
 
 
 class AnswerKind(StrEnum):
@@ -115,11 +116,14 @@ def cards_of(
         evidence = f"{proposal.reason}." if proposal else "Nothing new looks like it."
         parts = [f"{loss.reason.rstrip('.')}.", evidence]
         parts += _values_words(document, block, loss, proposal, values or {})
-        parts += [_feeders_words(feeders.get(target.id, 0))] if feeders is not None and target is not None else []
+        is_last = loss.to_path in starved
+        if is_last:
+            parts.append("Nothing else feeds it, and it is required.")
+        elif feeders is not None and target is not None:
+            parts.append(_feeders_words(feeders.get(target.id, 0)))
         where = f"{need} {entity.name} {entity_version.label}"
         path = lost_path(document, block, loss)
-        parts += ["Nothing else feeds it, and it is required."] if loss.to_path in starved else []
-        told, is_last = " ".join(parts), loss.to_path in starved
+        told = " ".join(parts)
         cards.append(CardFacts(loss, loss.to_path, where, told, path, proposal, choices[loss], is_last))
     return cards
 
@@ -162,8 +166,9 @@ class LossCard(QFrame):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName(f"{facts.title} lost: {facts.reason}")
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(14, 10, 14, 12)
+        layout.setContentsMargins(_EDGE_PX, 10, _EDGE_PX, 12)
         layout.setSpacing(8)
+        self._keys: dict[KeyButton, str] = {}
         head = QHBoxLayout()
         head.setSpacing(8)
         reason = plain_label(facts.reason, "dim")
@@ -192,9 +197,28 @@ class LossCard(QFrame):
             self.loss_button: "answer_lost",
             self.refuse_button: "answer_not_renamed",
         }
-        for button, id_ in known.items():
-            button.key = "Enter" if button is self.first else keys.get(id_, "")
-            button.updateGeometry()
+        self._keys = {button: "Enter" if button is self.first else keys.get(id_, "") for button, id_ in known.items()}
+        self._fit_keys()
+
+    def minimumSizeHint(self) -> QSize:
+        """Ask for the answers alone: their keys are left out where there is no room for them."""
+        return QSize(self._width_of_row({}), super().minimumSizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Leave the keys out where the answers would be cut beside them."""
+        super().resizeEvent(event)
+        self._fit_keys()
+
+    def _fit_keys(self) -> None:
+        shown = self._keys if self._width_of_row(self._keys) <= self.width() else {}
+        for button in self._keys:
+            if button.key != shown.get(button, ""):
+                button.key = shown.get(button, "")
+                button.updateGeometry()
+
+    def _width_of_row(self, keys: dict[KeyButton, str]) -> int:
+        widths = [button.width_with(keys.get(button, "")) for button in self._in_order]
+        return sum(widths) + _GAP_PX * (len(widths) - 1) + 2 * _EDGE_PX
 
     def focus_chain(self) -> list[QWidget]:
         """Return the card and its buttons in the order in which Tab goes through them."""
@@ -232,7 +256,7 @@ class LossCard(QFrame):
 
     def _buttons(self) -> QHBoxLayout:
         row = QHBoxLayout()
-        row.setSpacing(8)
+        row.setSpacing(_GAP_PX)
         self.loss_button = KeyButton("Confirm the loss")
         self.loss_button.clicked.connect(self.accept_loss)
         self.another_button = KeyButton("Choose another…")

@@ -141,11 +141,14 @@ class KeyButton(QPushButton):
 
     def sizeHint(self) -> QSize:
         """As wide as words and badge."""
+        return QSize(self.width_with(self.key), themes.px(self._height))
+
+    def width_with(self, key: str) -> int:
+        """Return how wide it is with a key, or without one, in pixels."""
         pad = _TIGHT_PAD if self.property("kind") in _TIGHT else _BUTTON_PAD
         font = QApplication.font()
         counts = (self.count, self._longest_count)
-        width = max(_width(self.text(), self.key, count, font) for count in counts)
-        return QSize(round(width) + themes.px(pad), themes.px(self._height))
+        return round(max(_width(self.text(), key, count, font) for count in counts)) + themes.px(pad)
 
     def minimumSizeHint(self) -> QSize:
         """Never cut."""

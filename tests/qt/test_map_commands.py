@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QGuiApplication, QHelpEvent
+from PySide6.QtGui import QClipboard, QGuiApplication, QHelpEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QMenu, QPushButton, QToolTip, QWidget
 from pytestqt.qtbot import QtBot
@@ -218,6 +218,13 @@ def test_a_table_from_a_spreadsheet_is_pasted_into_the_selected_block(window: Wi
     window.selection.choose(versions(window, key))
     window.actions_table["paste_block"].trigger()
     assert elements(window, key) == {Element(target.id, source.id)}
+
+
+def test_pasting_where_the_desktop_has_nothing_copied_is_told(window: Window, monkeypatch: pytest.MonkeyPatch) -> None:
+    QGuiApplication.clipboard().clear()
+    monkeypatch.setattr(QClipboard, "mimeData", lambda *_: None)
+    window.actions_table["paste_block"].trigger()
+    assert "The clipboard holds neither a block nor a table." in said(window)
 
 
 def test_a_copied_name_that_no_table_is_read_back_with_is_told(window: Window) -> None:

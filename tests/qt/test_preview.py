@@ -278,6 +278,12 @@ def opened(window: Window) -> PasteDialog:
     return next(each for each in window.findChildren(PasteDialog) if each.isVisible())
 
 
+def test_the_answer_of_pasting_stands_in_front_of_cancel_as_in_other_dialogs(window: Window) -> None:
+    dialog = opened(window)
+    assert dialog.use.x() < dialog.cancel.x()
+    dialog.reject()
+
+
 def test_without_samples_it_says_how_to_get_some(window: Window) -> None:
     window.show_page(0)
     stand_on(window)

@@ -78,13 +78,13 @@ class Clipboard(QObject):
 
     def paste(self) -> None:
         """Paste a copied block onto the selected blocks, or a table into the mapping."""
-        data = QGuiApplication.clipboard().mimeData()
-        from_ = self._copied_block(data)
+        clipboard = QGuiApplication.clipboard()
+        from_, text = self._copied_block(clipboard.mimeData()), clipboard.text()
         onto = self._chosen_blocks() if from_ is not None else ()
         if from_ is not None and any(key != from_ for key in onto):
             self._paste_block(from_, onto)
-        elif data.hasText() and data.text().strip():
-            self._paste_table(data.text())
+        elif text.strip():
+            self._paste_table(text)
         else:
             self.said.emit(CommandResult("The clipboard holds neither a block nor a table.", is_good=False))
 
@@ -108,9 +108,9 @@ class Clipboard(QObject):
         block = self._project.value.matrix.block(*key) if key is not None else None
         return ({block.key: block.elements} if block is not None and block.elements else {}), key
 
-    def _copied_block(self, data: QMimeData) -> BlockKey | None:
+    def _copied_block(self, data: QMimeData | None) -> BlockKey | None:
         workbench = self._project.workbench
-        if workbench is None or not data.hasFormat(BLOCK_MIME):
+        if workbench is None or data is None or not data.hasFormat(BLOCK_MIME):
             return None
         try:
             found = json.loads(bytes(data.data(BLOCK_MIME).data()))
@@ -128,7 +128,7 @@ class Clipboard(QObject):
         done = plan_copy(document, from_, onto)
         goal = block_words(document, onto[0]) if len(onto) == 1 else f"{len(onto):,} blocks"
         if done.edits:
-            title = f"Copy {done.copied:,} elements of {block_words(document, from_)} to {goal}"
+            title = f"Copy {number_of(done.copied, 'element')} of {block_words(document, from_)} to {goal}"
             self._edits.do(done.edits, title, _words(done, goal))
         else:
             self.said.emit(CommandResult(f"{_words(done, goal)}.", is_good=False))

@@ -185,7 +185,7 @@ class ImportCommands(QObject):
             return
         if result.conflicts:
             lines = (f"Line {conflict.line}: {conflict.reason}" for conflict in result.conflicts)
-            title = f"Nothing was written: {len(result.conflicts)} lines cannot be followed"
+            title = f"Nothing was written: {number_of(len(result.conflicts), 'line')} cannot be followed"
             self._say(title, "\n".join(some_lines(lines, _SHOWN)))
         else:
             already = f" {result.unchanged:,} were set already." if result.unchanged else ""

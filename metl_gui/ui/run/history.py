@@ -11,6 +11,7 @@ from operator import attrgetter
 from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, QPoint, Qt, Signal
 from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QListView, QMenu, QVBoxLayout, QWidget
 
+from metl_gui.core.counted import number_of
 from metl_gui.ui.project.text import duration, now_ms, on
 from metl_gui.ui.run.progress import FollowedRun, kind_words, moment_words, source_words, title_words
 from metl_gui.ui.widgets.pill import KeyButton
@@ -209,7 +210,8 @@ def entry_of_past(run: PastRun) -> RunEntry:
         title, facts = f"{kind_words(report)} · {source}", f"state {run.state:,} · {_age(run)}"
     else:
         until = " until then" if run.report.outcome else ""
-        title, facts = title_words(report), f"{run.report.read:,} records{until} · {moment_words(run.when_ms)}"
+        read = number_of(run.report.read, "record")
+        title, facts = title_words(report), f"{read}{until} · {moment_words(run.when_ms)}"
     name = kind_words(report) if run.report.is_replay else f"{kind_words(report)} run"
     tip = "\n".join(part for part in (run.report.source, on(run.when_ms), *map(in_window, run.problems)) if part)
     words = TwoLines(title, facts, pill, kind, short=f"{kind_words(report)} {run.state}")

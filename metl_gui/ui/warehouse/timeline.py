@@ -24,6 +24,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QWidget
 
+from metl_gui.core.counted import number_of
 from metl_gui.core.dimensional.loads.key_history import KeyHistory, KeyMessage, KeyVersion
 from metl_gui.ui.theming import theme as themes
 from metl_gui.ui.theming.theme import Theme
@@ -205,7 +206,7 @@ class TimelineView(QWidget):
         self.ghost, self.would_be, self._is_lifted = None, (), False
         messages = sum(one.version is None for one in content.items)
         versions = len(content.items) - messages
-        self.setAccessibleDescription(f"{messages} messages, {versions} versions")
+        self.setAccessibleDescription(f"{number_of(messages, 'message')}, {number_of(versions, 'version')}")
         self.setMinimumSize(self.sizeHint())
         self.update()
 

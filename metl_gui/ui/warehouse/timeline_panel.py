@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QScrollArea, QVBoxLayout, QWidget
 
+from metl_gui.core.counted import number_of
 from metl_gui.core.dimensional.loads.key_history import KeyHistory, KeyVersion
 from metl_gui.ui.warehouse.timeline import LateMove, TimelineContent, TimelineView, moment_words, timeline_of
 from metl_gui.ui.widgets.dock import FocusRing, Surface
@@ -97,8 +98,8 @@ class TimelinePanel(Surface):
         self.title.setText(f"{history.table} {', '.join(history.key)}")
         self.title.show()
         void = sum(one.is_void for one in history.messages)
-        facts = [f"{len(history.messages) - void:,} messages", f"{len(history.versions):,} versions"]
-        facts += [f"{void:,} messages hold no more"] if void else []
+        facts = [number_of(len(history.messages) - void, "message"), number_of(len(history.versions), "version")]
+        facts += [f"{number_of(void, 'message')} hold{'s' if void == 1 else ''} no more"] if void else []
         facts += ["and more than is shown"] if history.is_cut else []
         self.words.setText(f"{', '.join(facts)}. {_TRY if history.messages else ''}")
         self.view.show_content(timeline_of(history))

@@ -210,7 +210,8 @@ def _block_words(item: ReviewEntry) -> str:
     if lost:
         more = f" and {len(lost) - NAMED} more" if len(lost) > NAMED else ""
         whole = len(lost) + len(item.kept)
-        kept = f"{len(lost)} of {whole} elements" if item.kept else f"all {whole} elements"
+        whole_words = "its only element" if whole == 1 else f"all {whole} elements"
+        kept = f"{len(lost)} of {whole} elements" if item.kept else whole_words
         return f"It would lose {kept}: {', '.join(lost[:NAMED])}{more}."
     changes = [f"{c.path} from {c.before} to {c.after}" for c in item.type_changes if not c.is_compatible]
     if changes:

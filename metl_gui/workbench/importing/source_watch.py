@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
+from metl_gui.core.counted import number_of
 from metl_gui.core.progress import UNWATCHED, Watch
 from metl_gui.core.project.reader_result import ReaderResult, SkippedSource
 from metl_gui.core.project.writer_schemas import version_of
@@ -288,8 +289,13 @@ def event_lines(event: WatchEvent) -> list[str]:
         case NotRead(_, refused):
             return [f"refused  {one.source}: {one.reason}" for one in refused]
         case VersionsAdded(_, result):
-            added = [f"added    {one.name} version {one.version}, {one.attributes} attributes" for one in result.added]
-            review = [f"{result.needs_review} decisions wait for review."] if result.needs_review else []
+            added = [
+                f"added    {one.name} version {one.version}, {number_of(one.attributes, 'attribute')}"
+                for one in result.added
+            ]
+            waiting = result.needs_review
+            verb = "waits" if waiting == 1 else "wait"
+            review = [f"{number_of(waiting, 'decision')} {verb} for review."] if waiting else []
             return [*added, *review]
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from metl_gui.core.changes.draft import Edit, perform
+from metl_gui.core.counted import number_of
 from metl_gui.core.edits.composite import CompositeEdit
 from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.matrix.blocks import Block, BlockKey, Element, Status, conflicts
@@ -343,7 +344,7 @@ def _edit(plan: MapPlan, mode: MapMode, path: Path) -> Edit:
     if not plan.changed:
         return CompositeEdit(f"Take statuses and comments from {path.name}", plan.edits)
     verb = {MapMode.ADD: "Map", MapMode.REPLACE: "Replace blocks with", MapMode.UNSET: "Unmap"}[mode]
-    return CompositeEdit(f"{verb} {plan.changed} elements from {path.name}", plan.edits)
+    return CompositeEdit(f"{verb} {number_of(plan.changed, 'element')} from {path.name}", plan.edits)
 
 
 class _NamedVersion:

@@ -29,6 +29,11 @@ from tests.helpers.world import World
 from .conftest import HEADER, declare, write_table
 
 
+def test_one_element_from_a_table_is_one_in_the_history(workbench: Workbench, tmp_path: Path) -> None:
+    import_mapping(workbench, write_table(tmp_path, "fx.pay.orders,1,id,payment,1,payment_id"))
+    assert workbench.undo_title() == "Map 1 element from mapping.csv"
+
+
 def test_a_table_is_one_state_and_one_undo_step(workbench: Workbench, tmp_path: Path) -> None:
     empty = state_hash(workbench.document)
     table = write_table(tmp_path, "fx.pay.orders,1,id,payment,1,payment_id", "fx.pay.orders,1,amount,refund,1,amount")

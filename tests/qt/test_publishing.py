@@ -58,6 +58,15 @@ def test_the_question_shows_checks_and_what_changes_in_production(window: Window
     assert live_state(opened(window)) == before
 
 
+def test_what_is_said_in_place_of_a_difference_stands_below_its_title(window: Window) -> None:
+    ask(window).accept()
+    dialog = ask(window)
+    pane = dialog.difference
+    assert pane.heading.text() == "It is live already"
+    assert pane.words.geometry().bottom() < pane.height() / 4
+    dialog.reject()
+
+
 def test_a_published_state_is_live_with_its_name_everywhere(window: Window) -> None:
     clear_one(window)
     dialog = ask(window)

@@ -313,6 +313,7 @@ class DifferencePane(QWidget):
         layout.addLayout(top)
         layout.addWidget(self.words)
         layout.addWidget(self.view, 1)
+        layout.addStretch()  # words without a difference stand at the top, not apart over the whole height
         self.view.clicked.connect(self._choose)
         self.view.activated.connect(self._choose)
         self.copying.clicked.connect(self.copy)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PySide6.QtCore import QAbstractItemModel, QAbstractListModel, QModelIndex
@@ -138,5 +139,5 @@ def test_a_name_written_from_right_to_left_does_not_turn_its_sentence_round() ->
 
 
 def _x(line: QTextLine, at: int) -> float:
-    found = line.cursorToX(at)
+    found: Any = line.cursorToX(at)
     return float(found[0] if isinstance(found, tuple) else found)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metl_gui.core.differences.tree_alignment import TreeAlignment, aligned
-from metl_gui.core.matrix.blocks import BlockKey
+from metl_gui.core.matrix.blocks import Block, BlockKey
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.matrix.matrix import Dpm, DpmBase
 from metl_gui.core.matrix.node_matches import Matching
@@ -109,20 +109,26 @@ def _laid_beside(
     q, p = rows.attributes_before(new.q[of_new]), columns.attributes_before(new.p[of_new])
     order = np.lexsort((p, q, block))
     differs[block[(q[order] != old.q[of_old]) | (p[order] != old.p[of_old])]] = True
-    differs |= _have_other_records(old, new, met_old, met_new, with_losses=matching.is_by_ids)
+    differs |= _have_other_records(old, new, met_old, met_new, by_ids=matching.is_by_ids)
     for row in np.flatnonzero(differs).tolist():
         yield _key(old, int(met_old[row])), _key(new, int(met_new[row]))
 
 
 def _have_other_records(
-    old: DpmBase, new: DpmBase, met_old: Longs, met_new: Longs, *, with_losses: bool
+    old: DpmBase, new: DpmBase, met_old: Longs, met_new: Longs, *, by_ids: bool
 ) -> NDArray[np.bool_]:
     """Tell of which blocks that both have other things are known, or they wait for other decisions."""
     found = np.zeros(len(met_old), np.bool_)
     for at in np.flatnonzero(_have_records(old, met_old) | _have_records(new, met_new)).tolist():
         one, other = old.block(int(met_old[at])), new.block(int(met_new[at]))
-        found[at] = one.unconfirmed != other.unconfirmed or (with_losses and one.open_losses != other.open_losses)
+        found[at] = _known_of(one) != _known_of(other) or (by_ids and one.open_losses != other.open_losses)
     return found
+
+
+def _known_of(block: Block) -> tuple[object, ...]:
+    """Return what is known of a block beside its elements and its status, as far as it means the same in any file."""
+    losses = sorted((loss.to_path, loss.from_path, loss.answer) for loss in block.losses)
+    return block.unconfirmed, block.postponed, block.comment, len(block.waits), len(block.retired), losses
 
 
 def _have_records(base: DpmBase, rows: Longs) -> NDArray[np.bool_]:

@@ -7,7 +7,9 @@ merge").
 What a block holds on each side (``SideBlocks``) is said in terms that hold for all of them. An element is named by the
 attribute of the result that it comes from and by the lineage that it goes to, so that blocks against different versions
 of an entity compare. A version that a side does not have yet is taken as the automated update would fill it there, from
-the nearest version below that all sides have: so what one side maps meets the new versions of the other.
+the nearest version below that all sides have: so what one side maps meets the new versions of the other. Of a version
+that both sides added, the base has what the update filled in on both: what only the one brought back, by saying that an
+attribute was renamed, is its own, and nothing that the other took away.
 """
 
 from __future__ import annotations
@@ -76,6 +78,8 @@ class SideBlocks(Value):
             return ThreeWay(base, *(sides[at] if has[at] else SideBlock(base.elements, is_own=False) for at in (1, 2)))
         below = self._below(version)
         carried = [self._carried(side, below, version, entity_version, is_parallel) for side in range(3)]
+        if below is not None and has[1] and has[2]:
+            carried[0] = self._inherited(below, version, entity_version, is_parallel)
         return ThreeWay(carried[0], *(sides[at] if has[at] else carried[at] for at in (1, 2)))
 
     def _content(self, side: int, version: Version, entity_version: Version, is_parallel: bool) -> SideBlock:
@@ -91,7 +95,13 @@ class SideBlocks(Value):
             ids = document.cdm.schema(entity).version_ids[::-1] if entity is not None else ()
         blocks = (document.matrix.block(own.id, id_) for id_ in ids)
         block = next((block for block in blocks if block is not None), None)
-        return SideBlock() if block is None else SideBlock(self._elements(side, block, version), block)
+        if block is None:
+            return SideBlock()
+        elements = self._elements(side, block, version)
+        before = rows.versions.get(block.entity_version)
+        if side == 0 and before is not None and not rows.has(entity_version.id):
+            elements = self._inherited_rows(elements, before, entity_version)
+        return SideBlock(elements, block)
 
     def _elements(self, side: int, block: Block, version: Version) -> dict[Ends, Pair]:
         document, rows = self.documents[side], self.rows.ids[side]
@@ -112,6 +122,30 @@ class SideBlocks(Value):
         below = reversed(ids[: ids.index(version.id)])
         found = next((id_ for id_ in below if all(ids.has(id_) for ids in self.columns.ids)), None)
         return None if found is None else tree.version(found)
+
+    def _inherited(self, below: Version, version: Version, entity_version: Version, is_parallel: bool) -> SideBlock:
+        """Return what the update filled into a version on both sides that added it."""
+        continued = _continued(self.columns.ids, below.id, version.id) or {}
+        here = {attribute.path: attribute.id for attribute in version.attributes}
+        found: dict[Ends, Pair] = {}
+        for (_, target), paths in self._content(0, below, entity_version, is_parallel).elements.items():
+            path = continued.get(paths[0], "")
+            if path in here:
+                found[here[path], target] = path, paths[1]
+        return SideBlock(found, is_own=False)
+
+    def _inherited_rows(self, elements: dict[Ends, Pair], before: int, entity_version: Version) -> dict[Ends, Pair]:
+        """Return what the update filled into an entity version on both sides that added it."""
+        continued = _continued(self.rows.ids, before, entity_version.id)
+        if continued is None:
+            return elements
+        here = {attribute.path: attribute.lineage for attribute in entity_version.attributes}
+        found: dict[Ends, Pair] = {}
+        for (source, _), paths in elements.items():
+            path = continued.get(paths[1], "")
+            if path in here:
+                found[source, here[path]] = paths[0], path
+        return found
 
     def _carried(
         self, side: int, below: Version | None, version: Version, entity_version: Version, is_parallel: bool
@@ -255,17 +289,36 @@ class BlockMerger:
         if is_other and records.theirs.comment:
             comment = f"{records.ours.comment}\n{records.theirs.comment}".strip()
         losses = _answered(_merged_losses(records), elements, self.draft, key)
+        reasons = self._contradictions(key, records, elements)
         return replace(
             lead,
             elements=elements,
             status=status,
-            comment=comment,
+            comment="\n".join(each for each in (comment, *reasons) if each),
             losses=(*losses, *(x for x in lost if x.chain not in {y.chain for y in losses})),
-            waits=_merged_waits(records),
+            waits=tuple(dict.fromkeys((*_merged_waits(records), *reasons.values()))),
             retired=lead.retired if status is Status.RETIRED else (),
             postponed=settled(ThreeWay(*(record.postponed for record in records)))[0],
             unconfirmed=is_unconfirmed and status is Status.NEEDS_REVIEW,
         ).settled()
+
+    def _contradictions(self, key: BlockKey, records: ThreeWay[Block], elements: tuple[Element, ...]) -> dict[str, int]:
+        """Return what is mapped in place of losses that the other side confirmed, with the version to wait for."""
+        sides = ThreeWay(*(_by_paths(record.losses) for record in records))
+        rows = {a.id: a.lineage for a in self.draft.tree(Side.CDM).version(key[1]).attributes}
+        mapped = {rows[element.q] for element in elements}
+        found: dict[str, int] = {}
+        for name, loss in sides.ours.items():
+            answers = {each[name].answer for each in (sides.ours, sides.theirs) if name in each}
+            is_new = name not in sides.base or sides.base[name].is_open
+            if is_new and "accepted" in answers and answers & {"renamed", "mapped"} and loss.q_lineage in mapped:
+                reason = f"One side maps what {loss.from_path} gave {loss.to_path}, the other confirmed that it is lost"
+                reason = f"{reason}; it stays mapped."
+                place = block_name(self.draft, key)
+                ends = loss.from_path, loss.to_path
+                self.conflicts.append(MergeConflict(ConflictKind.ELEMENT, place, reason, key, *ends))
+                found[reason] = self._since.setdefault((key[1], loss.q_lineage, loss.p_lineage), key[0])
+        return found
 
     def _translated(self, side: int, key: BlockKey, block: Block | None) -> Block | None:
         """Write the record of a side's block in ids of the result."""
@@ -316,6 +369,29 @@ class BlockMerger:
         columns, rows = (self.draft.tree(tree).version(id_) for tree, id_ in zip(Side, key, strict=True))
         found = ((rows.at_path(targets.get(q, "")), columns.at_path(sources.get(p, ""))) for q, p in block.retired)
         return tuple(sorted(Element(q.id, p.id) for q, p in found if q is not None and p is not None))
+
+
+def _continued(ids: ThreeWay[IdTranslation], before: int, after: int) -> dict[str, str] | None:
+    """Say as what the attributes of a version went on in a later one, by paths, before either side corrected it.
+
+    Where the sides differ, one of them corrected what it found at the import: the same path, or nothing.
+
+    Returns:
+        ``None`` where they cannot be compared, because not both have the later version or neither the one before.
+    """
+    found: list[dict[str, str]] = []
+    for side in (ids.ours, ids.theirs):
+        older, newer = side.version(before), side.version(after)
+        if newer is None:
+            return None
+        if older is not None:
+            paths = {attribute.lineage: attribute.path for attribute in newer.attributes}
+            found.append({a.path: paths[a.lineage] for a in older.attributes if a.lineage in paths})
+    if not found:
+        return None
+    ours, theirs = found[0], found[-1]
+    continued = {path: new for path, new in ours.items() if theirs.get(path) == new}
+    return continued | {path: path for path in (*ours, *theirs) if path in (ours.get(path), theirs.get(path))}
 
 
 def _element_between(ends: Ends, target: Version) -> Element | None:

@@ -58,7 +58,7 @@ class AcceptLosses(Value):
 
     Args:
         key: the block.
-        lost: each names a lost element by the path of either end.
+        lost: each names a lost element by the path of either end, or by both (``Loss.element_name``).
     """
 
     key: BlockKey
@@ -175,7 +175,7 @@ class Postpone(Value):
 
 
 def find_losses(draft: Draft, block: Block, paths: Iterable[str]) -> list[Loss]:
-    """Find open losses, each by the path of the end that went, else by the path of its other end.
+    """Find open losses, each by the path of the end that went, else by the path of its other end, else by both.
 
     Raises:
         EditError: there is none of a path.
@@ -185,7 +185,7 @@ def find_losses(draft: Draft, block: Block, paths: Iterable[str]) -> list[Loss]:
     either: dict[str, Loss] = {}
     for loss in block.open_losses:
         gone.setdefault(loss.from_path if loss.q_lineage in rows else loss.to_path, loss)
-        for path in (loss.from_path, loss.to_path):
+        for path in (loss.from_path, loss.to_path, loss.element_name):
             either.setdefault(path, loss)
     found: list[Loss] = []
     for path in paths:

@@ -87,6 +87,11 @@ class Loss(Value):
         return self.q_lineage, self.p_lineage
 
     @property
+    def element_name(self) -> str:
+        """Both paths of the lost element: what names it where attributes were mapped crosswise."""
+        return f"{self.from_path} → {self.to_path}"
+
+    @property
     def chain(self) -> tuple[int, int, int]:
         """What tells its chain apart within a schema and an entity: where it began, and the two lineages."""
         return self.since, self.q_lineage, self.p_lineage

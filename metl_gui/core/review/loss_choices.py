@@ -65,9 +65,9 @@ def lost_path(document: Document, block: Block, loss: Loss) -> str:
 
 
 def loss_name(block: Block, loss: Loss) -> str:
-    """Return the path that names a loss and no other one of its block."""
+    """Return what names a loss and no other one of its block: the path of an end, else both of them."""
     ends = [path for other in block.open_losses if other != loss for path in (other.from_path, other.to_path)]
-    return next((path for path in (loss.to_path, loss.from_path) if path not in ends), loss.to_path)
+    return next((path for path in (loss.to_path, loss.from_path) if path not in ends), loss.element_name)
 
 
 def rename_name(document: Document, block: Block, loss: Loss) -> str:

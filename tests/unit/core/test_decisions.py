@@ -15,6 +15,7 @@ from metl_gui.core.edits.settings import SetSettings
 from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.matrix.blocks import Status
 from metl_gui.core.review.items import review_items
+from metl_gui.core.review.loss_choices import loss_name, rename_name
 from metl_gui.core.review.rename_proposals import proposals
 from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Side
@@ -42,6 +43,24 @@ def test_accepting_a_loss_means_the_lost_end_first() -> None:
     world = crossed()
     world.do(AcceptLosses(world.key("s@2:be@1"), ("total",)))
     assert [loss.from_path for loss in world.block("s@2:be@1").open_losses] == ["amount"]
+
+
+def test_every_loss_of_attributes_that_were_mapped_crosswise_has_a_name_of_its_own() -> None:
+    world = World()
+    world.schema("s", "1", "id", "order_id", "c")
+    world.entity("be", "1", "id", "order_id", "c")
+    world.map("s@1:be@1", id="order_id", order_id="id", c="c")
+    world.schema("s", "2", "c", "key")
+    block = world.block("s@2:be@1")
+    assert len(block.open_losses) == 2
+    for loss in block.open_losses:
+        accepting, renaming = World(), World()
+        accepting.document = renaming.document = world.document
+        accepting.do(AcceptLosses(block.key, (loss_name(block, loss),)))
+        answered = [each for each in accepting.block("s@2:be@1").losses if not each.is_open]
+        assert [each.lineages for each in answered] == [loss.lineages]
+        renaming.do(RenameLost(block.key, rename_name(world.document, block, loss), "key"))
+        assert (loss.to_path, "key") in renaming.pairs("s@2:be@1")
 
 
 def test_a_lost_attribute_that_is_there_again_is_restored_without_a_note_on_lineages() -> None:

@@ -11,7 +11,14 @@ from typing import Any
 from msgspec.structs import replace
 
 from metl_gui.core.matrix.blocks import Block
-from metl_gui.core.matrix.canonical import dusb_content, elements_content, exported_blocks, matrix_content, state_hash
+from metl_gui.core.matrix.canonical import (
+    dusb_content,
+    elements_content,
+    exported_blocks,
+    is_held,
+    matrix_content,
+    state_hash,
+)
 from metl_gui.core.matrix.document import Document
 from metl_gui.values import Value
 
@@ -98,7 +105,8 @@ class MatrixExport(Value, eq=False):
 
 
 def _open_conflicts(document: Document, block: Block) -> dict[str, Any]:
-    if not block.open_losses:
-        return {}
+    """Write what either side of a merge wants, and what a block holds that is written without its elements."""
     conflicts = [{"from": x.from_path, "to": x.to_path, "reason": x.reason} for x in block.open_losses]
-    return {"conflicts": conflicts, "kept": elements_content(document, block)}
+    if conflicts:
+        return {"conflicts": conflicts, "kept": elements_content(document, block)}
+    return {"kept": elements_content(document, block)} if block.elements and is_held(document, block) else {}

@@ -95,7 +95,7 @@ class MergeResult(Value, eq=False):
         for conflict in self.conflicts:
             yield f"  ! {conflict.place}: {conflict.reason}"
         if not self.is_project:
-            yield 'The blocks need review; both sides stand in them, under "kept" and "conflicts".'
+            yield 'The blocks need review; what ours holds stands in them under "kept", theirs under "conflicts".'
         elif any(isinstance(conflict.kind, ConflictKind) for conflict in self.conflicts):
             yield f"They wait in the review list: metl review {self.output.name} --list"
         if any(isinstance(conflict.kind, ItemKind) for conflict in self.conflicts):

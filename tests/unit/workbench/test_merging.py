@@ -14,8 +14,10 @@ from hypothesis import strategies as st
 
 from metl_gui.core.changes.draft import EditContext
 from metl_gui.core.edits.elements import SetElements
+from metl_gui.core.edits.settings import SetSettings
 from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.matrix.blocks import Element
+from metl_gui.core.merge.sides import ConflictKind
 from metl_gui.core.project.comments import Comments, CommentSubject, Spot, block_subject, element_subject, node_subject
 from metl_gui.core.project.project_data import ItemKind, Naming, entries
 from metl_gui.core.project.refusals import RefusedRename, RefusedSuggestion
@@ -32,6 +34,7 @@ from metl_gui.workbench.comparison.diff import compared
 from metl_gui.workbench.comparison.merge import merge_files
 from metl_gui.workbench.exports.files import export
 from metl_gui.workbench.exports.formats import find_export
+from metl_gui.workbench.exports.matrix import laid_out
 from metl_gui.workbench.publishing.publication import publish
 from metl_gui.workbench.samples.kept_samples import include_samples, keep_message
 from metl_gui.workbench.session import Workbench
@@ -212,6 +215,25 @@ def test_both_sides_of_a_conflict_stand_in_the_merged_export_and_are_read_again(
     assert merge_files(other, mine, other).conflicts == ()
     assert mine.read_bytes() == written
     assert [loss.from_path for b in read_export(mine).document.matrix.blocks() for loss in b.open_losses] == ["legacy"]
+
+
+def test_a_block_that_waits_for_a_conflict_of_settings_keeps_its_elements_in_the_merged_export(
+    projects: tuple[Path, Path, Path],
+) -> None:
+    base, ours, theirs = projects
+    for path, name in ((ours, "by-amount"), (theirs, "by-id")):
+        with Workbench.open(path) as workbench:
+            schema = find_schema(workbench.document, Side.EXTRACTION, "fx.pay.orders")
+            workbench.do(SetSettings(Side.EXTRACTION, schema.id, (("version_field", name),)))
+    before, mine, other = write(base, "base.json"), write(ours, "ours.json"), write(theirs, "theirs.json")
+    result = merge_files(before, mine, other)
+    assert [each.kind for each in result.conflicts] == [ConflictKind.SETTING]
+    (block,) = json.loads(mine.read_text())["blocks"]
+    assert (block["held"], block["elements"]) == (True, [])
+    assert block["kept"] == [{"from": "id", "to": "payment_id"}]
+    merged = read_export(mine)
+    assert [len(each.elements) for each in merged.document.matrix.blocks()] == [1]
+    assert laid_out(merged.content()) == mine.read_text()
 
 
 def test_an_export_merges_into_a_project(projects: tuple[Path, Path, Path]) -> None:

@@ -7,7 +7,7 @@ merge").
 What a block holds on each side (``SideBlocks``) is said in terms that hold for all of them. An element is named by the
 attribute of the result that it comes from and by the lineage that it goes to, so that blocks against different versions
 of an entity compare. A version that a side does not have yet is taken as the automated update would fill it there, from
-the nearest version below that all sides have: so what one side maps meets the new versions of the other. Of a version
+the nearest version below that both have: so what one side maps meets the new versions of the other. Of a version
 that both sides added, the base has what the update filled in on both: what only the one brought back, by saying that an
 attribute was renamed, is its own, and nothing that the other took away.
 """
@@ -34,7 +34,6 @@ from metl_gui.core.merge.sides import (
     settled_set,
 )
 from metl_gui.core.trees.nodes import Side, Version
-from metl_gui.values import Value
 
 End: TypeAlias = int | str
 """Id of an attribute (source) or of a lineage (target) of the result; a path where the result has none."""
@@ -60,13 +59,22 @@ class SideBlock:
     is_own: bool = True
 
 
-class SideBlocks(Value):
-    """Reads blocks of the three sides by versions of the result."""
+@dataclass(frozen=True, slots=True)
+class SideBlocks:
+    """Reads blocks of the three sides by versions of the result.
+
+    Args:
+        draft: of ours.
+        documents: the three sides.
+        columns, rows: the merged trees.
+        inherited: what the base is taken to have in versions that it has not, filled while they are read, by block.
+    """
 
     draft: Draft
     documents: ThreeWay[Document]
     columns: MergedNodes
     rows: MergedNodes
+    inherited: dict[BlockKey, SideBlock] = field(default_factory=dict)
 
     def trio(self, version: Version, entity_version: Version, is_parallel: bool) -> ThreeWay[SideBlock]:
         """Return what each side has between two versions of the result."""
@@ -76,11 +84,31 @@ class SideBlocks(Value):
             # A side that removed the version says nothing of its elements: the other one changed them, and it stays.
             base = sides[0]
             return ThreeWay(base, *(sides[at] if has[at] else SideBlock(base.elements, is_own=False) for at in (1, 2)))
+        found = self._without_base(
+            version, entity_version, is_parallel, [sides[at] if has[at] else None for at in (1, 2)]
+        )
+        self.inherited[version.id, entity_version.id] = found.base
+        return found
+
+    def _without_base(
+        self, version: Version, entity_version: Version, is_parallel: bool, own: list[SideBlock | None]
+    ) -> ThreeWay[SideBlock]:
+        """Return what each side has in a version that the base has not."""
         below = self._below(version)
-        carried = [self._carried(side, below, version, entity_version, is_parallel) for side in range(3)]
-        if below is not None and has[1] and has[2]:
-            carried[0] = self._inherited(below, version, entity_version, is_parallel)
-        return ThreeWay(carried[0], *(sides[at] if has[at] else carried[at] for at in (1, 2)))
+        if below is None:
+            return ThreeWay(SideBlock(is_own=False), *(each or SideBlock(is_own=False) for each in own))
+        if self.columns.ids.base.has(below.id):
+            before = self._content(0, below, entity_version, is_parallel)
+        else:
+            known = self.inherited.get((below.id, entity_version.id))
+            before = known or self.trio(below, entity_version, is_parallel).base
+        ours, theirs = (
+            each or self._carried(self._content(at, below, entity_version, is_parallel), below, version)
+            for at, each in enumerate(own, 1)
+        )
+        if all(own):
+            return ThreeWay(self._inherited(before, below, version), ours, theirs)
+        return ThreeWay(self._carried(before, below, version), ours, theirs)
 
     def _content(self, side: int, version: Version, entity_version: Version, is_parallel: bool) -> SideBlock:
         own = self.columns.ids[side].version(version.id)
@@ -116,43 +144,48 @@ class SideBlocks(Value):
         return found
 
     def _below(self, version: Version) -> Version | None:
-        """Return the nearest version below that all sides have."""
-        tree = self.draft.tree(Side.EXTRACTION)
+        """Return the nearest version below that both sides have."""
+        tree, (_, ours, theirs) = self.draft.tree(Side.EXTRACTION), self.columns.ids
         ids = tree.schema(version.schema_id).version_ids
         below = reversed(ids[: ids.index(version.id)])
-        found = next((id_ for id_ in below if all(ids.has(id_) for ids in self.columns.ids)), None)
+        found = next((id_ for id_ in below if ours.has(id_) and theirs.has(id_)), None)
         return None if found is None else tree.version(found)
 
-    def _inherited(self, below: Version, version: Version, entity_version: Version, is_parallel: bool) -> SideBlock:
+    def _inherited(self, before: SideBlock, below: Version, version: Version) -> SideBlock:
         """Return what the update filled into a version on both sides that added it."""
         continued = _continued(self.columns.ids, below.id, version.id) or {}
         here = {attribute.path: attribute.id for attribute in version.attributes}
         found: dict[Ends, Pair] = {}
-        for (_, target), paths in self._content(0, below, entity_version, is_parallel).elements.items():
+        for (_, target), paths in before.elements.items():
             path = continued.get(paths[0], "")
             if path in here:
                 found[here[path], target] = path, paths[1]
         return SideBlock(found, is_own=False)
 
     def _inherited_rows(self, elements: dict[Ends, Pair], before: int, entity_version: Version) -> dict[Ends, Pair]:
-        """Return what the update filled into an entity version on both sides that added it."""
-        continued = _continued(self.rows.ids, before, entity_version.id)
-        if continued is None:
+        """Return what the update filled into an entity version on both sides that added it, version by version."""
+        ids = self.rows.ids
+        if not (ids.ours.has(entity_version.id) and ids.theirs.has(entity_version.id)):
             return elements
-        here = {attribute.path: attribute.lineage for attribute in entity_version.attributes}
-        found: dict[Ends, Pair] = {}
-        for (source, _), paths in elements.items():
-            path = continued.get(paths[1], "")
-            if path in here:
-                found[source, here[path]] = paths[0], path
-        return found
+        tree = self.draft.tree(Side.CDM)
+        order = tree.schema(entity_version.schema_id).version_ids
+        passed = order[order.index(before) + 1 :] if before in order else (entity_version.id,)
+        for id_ in passed:
+            if not (ids.ours.has(id_) and ids.theirs.has(id_)):
+                continue
+            continued = _continued(ids, before, id_)
+            if continued is not None:
+                here = {attribute.path: attribute.lineage for attribute in tree.version(id_).attributes}
+                elements = {
+                    (source, here[continued[target]]): (path, continued[target])
+                    for (source, _), (path, target) in elements.items()
+                    if continued.get(target) in here
+                }
+                before = id_
+        return elements
 
-    def _carried(
-        self, side: int, below: Version | None, version: Version, entity_version: Version, is_parallel: bool
-    ) -> SideBlock:
-        if below is None:
-            return SideBlock(is_own=False)
-        content = self._content(side, below, entity_version, is_parallel)
+    def _carried(self, content: SideBlock, below: Version, version: Version) -> SideBlock:
+        """Return what the update would fill into a version from what a side has in the one below."""
         lineages = {a.id: a.lineage for a in below.attributes}
         here = {a.lineage: a for a in version.attributes}
         found: dict[Ends, Pair] = {}
@@ -275,6 +308,8 @@ class BlockMerger:
         base, ours, theirs = (self._translated(at, key, side.block) for at, side in enumerate(sides))
         # What a side does not have yet, or not any more, it has not decided otherwise either.
         ours, theirs = ours if sides.ours.is_own else base, theirs if sides.theirs.is_own else base
+        if ours is not None and theirs is not None and self._is_added_by_both(key):
+            base = _before_decisions(base, ours, theirs)
         records = ThreeWay(*(block or Block(*key) for block in (base, ours, theirs)))
         told = ThreeWay(*(None if block is None else block.status for block in (base, ours, theirs)))
         is_ours_as_base = told.ours == told.base and sides.ours.elements == sides.base.elements
@@ -284,6 +319,10 @@ class BlockMerger:
             status = min((each for each in (told.ours, told.theirs) if each), key=_STRENGTH.index)
         if status is None or (status is Status.RETIRED and elements):
             status = Status.CONFIRMED
+        retired = next((x for x in (lead, records.ours, records.theirs) if x.status is Status.RETIRED), None)
+        is_new = retired is not None and records.base.status is not Status.RETIRED
+        if status is Status.CONFIRMED and not elements and is_new:
+            status = Status.RETIRED  # who confirmed its elements beside that has none left
         is_unconfirmed, _ = settled(ThreeWay(*(record.is_unconfirmed for record in records)))
         comment, is_other = settled(ThreeWay(*(record.comment for record in records)))
         if is_other and records.theirs.comment:
@@ -297,10 +336,16 @@ class BlockMerger:
             comment="\n".join(each for each in (comment, *reasons) if each),
             losses=(*losses, *(x for x in lost if x.chain not in {y.chain for y in losses})),
             waits=tuple(dict.fromkeys((*_merged_waits(records), *reasons.values()))),
-            retired=lead.retired if status is Status.RETIRED else (),
+            retired=retired.retired if retired is not None and status is Status.RETIRED else (),
             postponed=settled(ThreeWay(*(record.postponed for record in records)))[0],
             unconfirmed=is_unconfirmed and status is Status.NEEDS_REVIEW,
         ).settled()
+
+    def _is_added_by_both(self, key: BlockKey) -> bool:
+        """Whether both sides have a block since they added one of its versions, which the base has not."""
+        trees = list(zip((self.columns.ids, self.rows.ids), key, strict=True))
+        is_theirs = all(ids.ours.has(id_) and ids.theirs.has(id_) for ids, id_ in trees)
+        return is_theirs and not all(ids.base.has(id_) for ids, id_ in trees)
 
     def _contradictions(self, key: BlockKey, records: ThreeWay[Block], elements: tuple[Element, ...]) -> dict[str, int]:
         """Return what is mapped in place of losses that the other side confirmed, with the version to wait for."""
@@ -426,6 +471,27 @@ def _merged_losses(records: ThreeWay[Block]) -> list[Loss]:
         elif other is not None and (old is None or old.answer != other.answer):
             found.append(other)
     return found
+
+
+def _before_decisions(base: Block | None, ours: Block, theirs: Block) -> Block | None:
+    """Return what the update knew of a block on both sides that added it, before anybody decided anything."""
+    known = _by_paths(base.losses) if base is not None else {}
+    common = _by_paths(theirs.losses)
+    new = [replace(x, answer="") for name, x in _by_paths(ours.losses).items() if name in common and name not in known]
+    waits = tuple(id_ for id_ in ours.waits if id_ in theirs.waits or theirs.who)
+    waits += tuple(id_ for id_ in theirs.waits if id_ not in ours.waits and ours.who)
+    begun = base if base is not None else Block(*ours.key)
+    untouched = [block for block in (ours, theirs) if not block.who]
+    statuses = {ours.status, theirs.status} - {Status.RETIRED}
+    if len(untouched) == 1:
+        begun = replace(begun, status=untouched[0].status, unconfirmed=untouched[0].unconfirmed)
+    elif new or waits:
+        begun = replace(begun, status=Status.NEEDS_REVIEW)
+    elif base is None and len(statuses) == 1:
+        begun = replace(begun, status=statuses.pop())
+    else:
+        return base
+    return replace(begun, losses=(*begun.losses, *new), waits=(*begun.waits, *waits))
 
 
 def _by_paths(losses: Iterable[Loss]) -> dict[tuple[str, str, int], Loss]:

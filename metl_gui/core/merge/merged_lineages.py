@@ -83,22 +83,18 @@ class _Lineages:
 
     def assign_remaining(self) -> None:
         """Let attributes that not all sides have follow those that they are the same as."""
-        common = [leaf for leaf in self.leaves if leaf.is_common]
         rest = [leaf for leaf in self.leaves if not leaf.is_common]
-        of_ours, of_theirs = _by_lineage(common, _OURS), _by_lineage(common, _THEIRS)
+        self._assign_added_by_both([leaf for leaf in rest if leaf.sides.ours is not None and leaf.sides.theirs])
+        of_ours = _by_lineage([leaf for leaf in self.leaves if leaf.lineage], _OURS)
+        shared = {leaf.lineage for leaf in self.leaves if leaf.is_common}
         by_path: dict[str, int] = {}
         for leaf in rest:
             if leaf.sides.ours is None:
                 continue
-            mine = _nearest(of_ours[leaf.of(_OURS)], leaf)
-            other = _nearest(of_theirs[leaf.of(_THEIRS)], leaf) if leaf.sides.theirs is not None else None
-            if mine is None and other is None:
-                leaf.lineage = leaf.of(_OURS)
+            if not leaf.lineage:
+                leaf.lineage = (_nearest(of_ours[leaf.of(_OURS)], leaf) or leaf).lineage or leaf.of(_OURS)
+            if leaf.lineage not in shared:
                 by_path.setdefault(leaf.attribute.path, leaf.lineage)
-            else:
-                leaf.lineage = (mine or other or leaf).lineage
-                if mine is not None and other is not None and mine.lineage != other.lineage:
-                    self._tell(leaf, mine, other)
         known = _by_lineage([leaf for leaf in self.leaves if leaf.lineage], _THEIRS)
         new: dict[int, int] = {}
         for leaf in rest:
@@ -113,6 +109,28 @@ class _Lineages:
                 path = leaf.attribute.path
                 new[lineage] = by_path.get(path) or self.draft.new_lineage(self.nodes.side)
             leaf.lineage = new[lineage]
+
+    def _assign_added_by_both(self, leaves: list[_MergedAttribute]) -> None:
+        """Settle what both sides added: it is the same as the one of its path before, where neither corrected that."""
+        common = [leaf for leaf in self.leaves if leaf.is_common]
+        of_ours, of_theirs = _by_lineage(common, _OURS), _by_lineage(common, _THEIRS)
+        of_path: defaultdict[str, list[_MergedAttribute]] = defaultdict(list)
+        for leaf in common:
+            of_path[leaf.attribute.path].append(leaf)
+        parted: dict[int, int] = {}
+        for leaf in leaves:
+            same = of_path[leaf.attribute.path], of_ours[leaf.of(_OURS)], of_theirs[leaf.of(_THEIRS)]
+            found = ThreeWay(*(_nearest(each, leaf) for each in same))
+            lineages = ThreeWay(*(each.lineage if each is not None else 0 for each in found))
+            lineage, is_other = settled(lineages)
+            if is_other:
+                self._tell(leaf, found.ours or leaf, found.theirs or leaf)
+            if not lineage and lineages.ours:
+                lineage = parted.get(leaf.of(_THEIRS)) or self.draft.new_lineage(self.nodes.side)
+                parted[leaf.of(_THEIRS)] = lineage
+            leaf.lineage = lineage or leaf.of(_OURS)
+            for each in same:
+                each.append(leaf)
 
     def mend_doubles(self) -> None:
         """Let no version have two attributes of one lineage: then ours stays as it was, and theirs' parts."""

@@ -105,6 +105,7 @@ def test_a_merge_the_other_way_round_has_the_same_conflicts_or_none(shared: Step
 @example([("add", 0), ("map", 1), ("change", 0)], [("remove", 0)], [("split", 0)])
 @example([("map", 0), ("add", 689317)], [("unmap", 0)], [("unmap", 1)])
 @example([("add", 0)], [("call", 0)], [("create", 0)])
+@example([("call", 1000001)], [("map", 1), ("add", 0)], [("remove", 7), ("add", 0)])
 def test_every_element_that_a_side_added_is_in_the_result_or_told_of_or_was_removed_by_the_other(
     shared: Steps, ours: Steps, theirs: Steps
 ) -> None:
@@ -114,18 +115,18 @@ def test_every_element_that_a_side_added_is_in_the_result_or_told_of_or_was_remo
     told = " ".join(f"{each.place} {each.reason} {each.from_path} {each.to_path}" for each in found)
     for side, opposite in ((mine, other), (other, mine)):
         gone = {
-            (b.schema, _called(result, b.entity), *pair)
+            (b.schema, _called(result, opposite, b.entity), *pair)
             for b in compare_by_names(base, opposite).blocks
             for pair in b.removed
         }
         for block in compare_by_names(base, side).blocks:
-            entity = _called(result, block.entity)
+            entity = _called(result, side, block.entity)
             for pair in block.added:
                 names = {(block.schema, entity, pair[0], to) for to in _same(result, entity, pair[1])}
                 is_told = pair[0] in told and pair[1] in told
                 assert names & there or names & gone or is_told or _is_asked(result, (entity, pair[0]))
     for block in compare_by_names(base, result).blocks:
-        entity = _called(result, block.entity)
+        entity = _called(result, base, block.entity)
         for pair in block.removed:
             kept = [(block.schema, block.version, block.entity, *pair) in _mapped(side) for side in (mine, other)]
             names = {(block.schema, entity, pair[0], to) for to in _same(result, entity, pair[1])}
@@ -140,10 +141,11 @@ def _mapped(document: Document) -> set[tuple[str, str, str, str, str]]:
     return found
 
 
-def _called(document: Document, entity: str) -> str:
-    """Return what an entity is called in a document in which it may have been renamed."""
-    found = document.cdm.named(entity)
-    return found.name if found is not None else entity
+def _called(document: Document, other: Document, entity: str) -> str:
+    """Return what an entity of another document is called in one in which it may have been renamed."""
+    known = other.cdm.named(entity)
+    found = (document.cdm.named(name) for name in (entity, *(known.names if known is not None else ())))
+    return next((schema.name for schema in found if schema is not None), entity)
 
 
 def _same(document: Document, entity: str, path: str) -> set[str]:

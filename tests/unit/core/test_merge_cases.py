@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from metl_gui.core.changes.draft import perform
 from metl_gui.core.edits.entities import RenameEntity
 from metl_gui.core.edits.lineages import AttributeKey, JoinLineages, SplitLineage
-from metl_gui.core.edits.review import AcceptLosses, ConfirmBlock, Postpone, RenameLost, RetireBlock, mapped_in_place
+from metl_gui.core.edits.review import AcceptLosses, ConfirmBlock, Postpone, RetireBlock, mapped_in_place
 from metl_gui.core.edits.settings import AddAlias, SetSettings
 from metl_gui.core.edits.warehouse import SettleAttributes
 from metl_gui.core.matrix.blocks import Status
@@ -331,71 +331,6 @@ def test_a_rename_that_one_side_accepted_restores_its_elements_beside_the_others
         assert first is not None
         assert third.lineage == first.lineage
         assert [x.from_path for x in result.block("s@3:be@1").open_losses] == ["b"]
-        assert found == []
-
-
-def adding_third(world: World) -> None:
-    """Add a third version in which a has another name."""
-    world.schema("s", "3", "a2", "b", "c")
-
-
-def adding_entity_version(world: World) -> None:
-    """Add a second version of be in which x has another name."""
-    world.entity("be", "2", "x2", "y", "z")
-
-
-ADDED_BY_BOTH = [
-    pytest.param(adding_third, "s@3:be@1", "a", "a2", ("x", "a2"), id="schema"),
-    pytest.param(adding_entity_version, "s@1:be@2", "x", "x2", ("x2", "a"), id="entity"),
-]
-
-
-@pytest.mark.parametrize("is_ours", [True, False])
-@pytest.mark.parametrize(("adding", "block", "lost", "new", "wanted"), ADDED_BY_BOTH)
-def test_a_rename_in_a_version_that_both_sides_added_keeps_its_elements(
-    adding: Play, block: str, lost: str, new: str, wanted: tuple[str, str], is_ours: bool
-) -> None:
-    def renaming(world: World) -> None:
-        adding(world)
-        world.do(RenameLost(world.key(block), lost, new))
-
-    result, found = merged(renaming, adding) if is_ours else merged(adding, renaming)
-    assert result.pairs(block) == {wanted}
-    assert result.block(block).status is Status.CONFIRMED
-    assert found == []
-
-
-@pytest.mark.parametrize("is_ours", [True, False])
-@pytest.mark.parametrize(("adding", "block", "lost", "new", "wanted"), ADDED_BY_BOTH)
-def test_a_rename_that_the_other_side_confirmed_as_a_loss_stays_mapped_and_waits(
-    adding: Play, block: str, lost: str, new: str, wanted: tuple[str, str], is_ours: bool
-) -> None:
-    def renaming(world: World) -> None:
-        world.do(RenameLost(world.key(block), lost, new))
-
-    def accepting(world: World) -> None:
-        world.do(AcceptLosses(world.key(block), (lost,)))
-
-    result, found = merged(renaming, accepting, adding) if is_ours else merged(accepting, renaming, adding)
-    assert result.pairs(block) == {wanted}
-    assert result.block(block).status is Status.NEEDS_REVIEW
-    assert "confirmed that it is lost" in result.block(block).comment
-    assert {each.kind for each in found} == {ConflictKind.ELEMENT}
-
-
-@pytest.mark.parametrize("entity", [False, True])
-def test_what_both_sides_inherited_and_one_unmapped_in_a_version_that_both_added_is_gone(entity: bool) -> None:
-    def adding(world: World) -> None:
-        world.entity("be", "2", "x", "y") if entity else world.schema("s", "3", "a", "b")
-
-    def clearing(world: World) -> None:
-        adding(world)
-        block = "s@1:be@2" if entity else "s@3:be@1"
-        world.do(world.clearing(block, "a", "x"))
-
-    for ours, theirs in ((adding, clearing), (clearing, adding)):
-        result, found = merged(ours, theirs)
-        assert result.document.matrix.block(*result.key("s@1:be@2" if entity else "s@3:be@1")) is None
         assert found == []
 
 

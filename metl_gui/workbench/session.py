@@ -187,6 +187,8 @@ class Workbench:
         door: EditOrigin = EditOrigin.COMMAND,
         group: EditGroup | None = None,
         beside: Callable[[Transition], ProjectDataChange] | None = None,
+        *,
+        is_decided: bool = False,
     ) -> Transition:
         """Apply an edit: work it out, commit it, make its outcome the current document.
 
@@ -197,6 +199,7 @@ class Workbench:
             door: where the gesture was made; a group brings its own.
             group: the gesture's group when it makes several states.
             beside: works out what the edit changes beside the states, in the same transaction; undo leaves that.
+            is_decided: what it brings was confirmed or not where it comes from, so that nobody decides on it anew.
 
         Returns:
             What changed. An edit that changes nothing makes no state: its ``after`` is its ``before``.
@@ -215,7 +218,11 @@ class Workbench:
             elif change:
                 self._project.kept.data.change(change)
 
-        return self._apply(lambda: perform(self._document, edit, self.stamp()), commit)
+        def work_out() -> Transition:
+            stamp = self.stamp()
+            return perform(self._document, edit, replace(stamp, needs_second=False) if is_decided else stamp)
+
+        return self._apply(work_out, commit)
 
     def undo_title(self, doors: tuple[EditOrigin, ...] = ANY_ORIGIN) -> str | None:
         """Return the title of what undo takes back, ``None`` when there is nothing."""

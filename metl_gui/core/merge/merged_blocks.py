@@ -324,6 +324,9 @@ class BlockMerger:
         if status is Status.CONFIRMED and not elements and is_new:
             status = Status.RETIRED  # who confirmed its elements beside that has none left
         is_unconfirmed, _ = settled(ThreeWay(*(record.is_unconfirmed for record in records)))
+        if _adds_unconfirmed(records, sides):
+            is_unconfirmed = True
+            status = Status.UNCONFIRMED if status is Status.CONFIRMED else status
         comment, is_other = settled(ThreeWay(*(record.comment for record in records)))
         if is_other and records.theirs.comment:
             comment = f"{records.ours.comment}\n{records.theirs.comment}".strip()
@@ -339,6 +342,7 @@ class BlockMerger:
             retired=retired.retired if retired is not None and status is Status.RETIRED else (),
             postponed=settled(ThreeWay(*(record.postponed for record in records)))[0],
             unconfirmed=is_unconfirmed and status is Status.NEEDS_REVIEW,
+            who=_authors(records) if status is Status.UNCONFIRMED else lead.who,
         ).settled()
 
     def _is_added_by_both(self, key: BlockKey) -> bool:
@@ -471,6 +475,21 @@ def _merged_losses(records: ThreeWay[Block]) -> list[Loss]:
         elif other is not None and (old is None or old.answer != other.answer):
             found.append(other)
     return found
+
+
+def _adds_unconfirmed(records: ThreeWay[Block], sides: ThreeWay[SideBlock]) -> bool:
+    """Whether a side added elements that nobody has confirmed, which the other one cannot have confirmed either."""
+    both = ((records.ours, sides.ours, sides.theirs), (records.theirs, sides.theirs, sides.ours))
+    known = sides.base.elements.keys()
+    return any(
+        block.is_unconfirmed and side.elements.keys() - known - other.elements.keys() for block, side, other in both
+    )
+
+
+def _authors(records: ThreeWay[Block]) -> str:
+    """Name everybody whose unconfirmed work is in a block of both sides."""
+    names = (name for block in records[1:] if block.is_unconfirmed for name in block.who.split(", "))
+    return ", ".join(dict.fromkeys(filter(None, names)))
 
 
 def _before_decisions(base: Block | None, ours: Block, theirs: Block) -> Block | None:

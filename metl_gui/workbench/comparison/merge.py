@@ -177,7 +177,7 @@ def _merged_project(
             merged[:] = [_merged_beside(workbench, base, theirs, transition.after)]
             return merged[0].change
 
-        after = workbench.do(edit, beside=beside).after
+        after = workbench.do(edit, beside=beside, is_decided=True).after
         difference = _difference(before, _beside(workbench))
         left = (*merged[0].left, *_untaken(base, theirs, workbench.kept.data.untaken()))
     if is_elsewhere:

@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from metl_gui.core.changes.draft import perform
+from metl_gui.core.edits.elements import SetElements
 from metl_gui.core.edits.entities import RenameEntity
 from metl_gui.core.edits.lineages import AttributeKey, JoinLineages, SplitLineage
 from metl_gui.core.edits.review import AcceptLosses, ConfirmBlock, Postpone, RetireBlock, mapped_in_place
@@ -431,6 +432,24 @@ def test_what_nobody_confirmed_stays_so_where_the_other_side_lost_something_of_t
     result, _ = merged(lambda w: _unconfirmed(w, "s@2:be@1", y="b"), split)
     block = result.block("s@2:be@1")
     assert (block.status, block.unconfirmed) == (Status.NEEDS_REVIEW, True)
+
+
+def test_what_one_side_adds_unconfirmed_stays_so_where_the_other_confirmed_the_block() -> None:
+    def setting(world: World, target: str, source: str) -> None:
+        key = world.key("s@1:be@1")
+        ones = (world.element(key, source, target),)
+        world.do(SetElements(key, ones=ones, status=Status.UNCONFIRMED))
+
+    def confirming(world: World) -> None:
+        world.do(ConfirmBlock(world.key("s@1:be@1")))
+
+    for ours, theirs in (
+        (lambda w: setting(w, "y", "b"), confirming),
+        (confirming, lambda w: setting(w, "y", "b")),
+    ):
+        result, _ = merged(ours, theirs, lambda w: setting(w, "z", "c"))
+        assert ("y", "b") in result.pairs("s@1:be@1")
+        assert result.block("s@1:be@1").status is Status.UNCONFIRMED
 
 
 def test_a_block_that_waits_for_a_conflict_of_settings_is_as_unconfirmed_as_before() -> None:

@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 
 from metl_gui.core.changes.draft import EditContext
 from metl_gui.core.edits.elements import SetElements
+from metl_gui.core.edits.review import ConfirmBlock
 from metl_gui.core.edits.settings import SetSettings
 from metl_gui.core.edits.versions import AddVersion
-from metl_gui.core.matrix.blocks import Element
+from metl_gui.core.matrix.blocks import Element, Status
 from metl_gui.core.merge.sides import ConflictKind
 from metl_gui.core.project.comments import Comments, CommentSubject, Spot, block_subject, element_subject, node_subject
 from metl_gui.core.project.project_data import ItemKind, Naming, entries
@@ -234,6 +235,24 @@ def test_a_block_that_waits_for_a_conflict_of_settings_keeps_its_elements_in_the
     merged = read_export(mine)
     assert [len(each.elements) for each in merged.document.matrix.blocks()] == [1]
     assert laid_out(merged.content()) == mine.read_text()
+
+
+def test_who_set_something_takes_over_by_a_merge_that_a_second_person_confirmed_it(
+    projects: tuple[Path, Path, Path],
+) -> None:
+    for path in projects:
+        with Workbench.open(path, who="Ben") as workbench:
+            set_project_settings(workbench, ["second_person_confirms=yes"])
+    base, ours, theirs = projects
+    for path in projects:
+        change(path, amount="amount")
+    with Workbench.open(theirs, who="Ann") as workbench:
+        workbench.do(ConfirmBlock(find_block(workbench.document, BLOCK)))
+    merge_files(base, ours, theirs)
+    with Workbench.open(ours, for_editing=False) as workbench:
+        block = workbench.document.matrix.block(*find_block(workbench.document, BLOCK))
+        assert block is not None
+        assert (block.status, block.who) == (Status.CONFIRMED, "Ann")
 
 
 def test_an_export_merges_into_a_project(projects: tuple[Path, Path, Path]) -> None:

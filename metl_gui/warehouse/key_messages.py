@@ -20,6 +20,7 @@ from metl_gui.warehouse.plans.histories.history_tables import history_table, sql
 from metl_gui.warehouse.plans.histories.replay_plan import REPLAYS, is_void
 from metl_gui.warehouse.plans.shapes.table_shapes import ComputedColumn, DimensionShape, FactShape, TableShapes
 from metl_gui.warehouse.plans.statements import name, names, text
+from metl_gui.warehouse.target_model import check_declared
 
 MOST = 5_000
 """Messages of one key that are read at most: rows are made of them in seconds."""
@@ -71,8 +72,9 @@ def read_key(
         key: values of the key, as texts.
 
     Raises:
-        TargetError: there are too many messages.
+        TargetError: there are too many messages, or the table was made by another declaration.
     """
+    check_declared(target, shapes, shape.table)
     declared = shapes.model.table(shape.table)
     history, valid_at = shapes.histories[shape.entity], shapes.valid_at.get(shape.entity, "")
     since = history.at_path(declared.valid_at) if valid_at and isinstance(declared, Dimension) else None
@@ -201,11 +203,11 @@ class ColumnMaker:
         """Return the columns of each of several times."""
         if not self._columns or not times:
             return [{} for _ in times]
-        row = f"(?{', ?' * len(self._types)})"
-        typed = "".join(f", CAST({name(column)} AS {type_}) AS {name(column)}" for column, type_ in self._types.items())
+        # A time that is infinite may come as a text, beside others that do not (PostgreSQL).
+        row = f"(?{''.join(f', CAST(? AS {type_})' for type_ in self._types.values())})"
         made = ", ".join(f"{sql} AS {name(column)}" for column, sql in self._columns.items())
         rows = f"(VALUES {', '.join([row] * len(times))}) AS v({names(['_place', *self._types])})"
-        query = f"""SELECT {made} FROM (SELECT "_place"{self._schema}{typed} FROM {rows}) AS s ORDER BY "_place\""""
+        query = f"""SELECT {made} FROM (SELECT *{self._schema} FROM {rows}) AS s ORDER BY "_place\""""
         values = [part for place, one in enumerate(times) for part in (place, *map(one.get, self._types))]
         with duckdb.connect() as connection:
             connection.execute("SET TimeZone = 'UTC'")

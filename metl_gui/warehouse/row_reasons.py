@@ -55,7 +55,7 @@ def row_reason(
 
     Raises:
         RunError: there is no such row.
-        TargetError: the key has too many messages.
+        TargetError: the key has too many messages, or the table was made by another declaration.
     """
     members: tuple[DimensionShape | FactShape, ...] = (*shapes.dimensions, *shapes.facts)
     shape = next(one for one in members if one.table == table)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
 
-from metl_gui.core.dimensional.models.model_changes import change_words, model_changes
+from metl_gui.core.dimensional.models.model_changes import DeclarationChange, change_words, model_changes
 from metl_gui.core.dimensional.models.wider_types import widened_entities
 from metl_gui.core.warehouse_model import Model
 from metl_gui.warehouse.attribute_changes import (
@@ -57,6 +57,26 @@ def check_loaded(target: WarehouseTarget) -> None:
         raise TargetError("Nothing was loaded into this target yet", text, "Look at its name, or load it first.")
 
 
+def check_declared(target: WarehouseTarget, shapes: TableShapes, table: str) -> None:
+    """Refuse a table that the target holds by another declaration than the model has now.
+
+    Raises:
+        TargetError: its rows are not those that would be told of.
+    """
+    ((stored,),) = target.rows("SELECT value FROM metl_target WHERE name = 'model'")
+    made_by = msgspec.json.decode(stored, type=Model)
+    changes = tuple(one for one in model_changes(made_by, shapes.model) if one.table == table)
+    if changes and widened_entities(made_by, shapes.model) is None:
+        raise _other_model(target, made_by, changes)
+
+
+def _other_model(target: WarehouseTarget, made_by: Model, changes: tuple[DeclarationChange, ...]) -> TargetError:
+    """Return the error that a target was made by another state of its model."""
+    made = f"{target.title} was made by another state of the warehouse model {made_by.name}"
+    hint = "Run “metl warehouse rebuild” first, or undo what was changed."
+    return TargetError("The model has changed", f"{made}: {change_words(changes)}.", hint)
+
+
 def widened_before(target: WarehouseTarget) -> frozenset[str]:
     """Return the entities whose tables got wider columns since what was set aside of them was taken up last."""
     found = target.rows("SELECT value FROM metl_target WHERE name = ?", [_WIDENED])
@@ -97,10 +117,7 @@ class TargetModel:
         known, model = self._known(is_rebuilt=False)
         widened = widened_entities(model, self.shapes.model)
         if widened is None:
-            changes = model_changes(model, self.shapes.model)
-            made = f"{self.target.title} was made by another state of the warehouse model {model.name}"
-            hint = "Run “metl warehouse rebuild” first, or undo what was changed."
-            raise TargetError("The model has changed", f"{made}: {change_words(changes)}.", hint)
+            raise _other_model(self.target, model, model_changes(model, self.shapes.model))
         followed = follow_attributes(self.target, self.shapes.histories.values(), known)
         fit_tables(self.target, self.shapes, known, followed)
         if widened:

@@ -20,8 +20,10 @@ from metl_gui.core.warehouse_model import Column, Dimension, Model
 from metl_gui.warehouse.audit import audit
 from metl_gui.warehouse.databases.postgres_target import PostgreSql
 from metl_gui.warehouse.databases.target import WarehouseTarget
+from metl_gui.warehouse.late_messages import key_study
 from metl_gui.warehouse.loader import load_parts
 from metl_gui.warehouse.plans.shapes.shape_maker import shapes
+from metl_gui.warehouse.row_reasons import row_reason
 from tests.unit.core.dimensional.test_checks import GOOD, codes
 from tests.unit.warehouse.conftest import NewTarget, new_duckdb, new_schema
 from tests.unit.warehouse.orders import (
@@ -156,6 +158,24 @@ def test_an_infinite_milestone_is_not_reached_and_an_infinite_event_time_is_none
     load_orders(target, tmp_path, tables, [[never, ever]])
     rows = plain(target.rows('SELECT "no", event_time, sent_at, sent_key, paid_at, paid_at_key FROM "order"'))
     assert rows == [(1, at(1), None, -1, None, -1), (2, at(5), at(6), 20260101, None, -1)]
+
+
+@pytest.mark.parametrize("infinity", ["open", "null"])
+def test_a_member_that_held_since_ever_tells_what_brought_its_values(
+    new_target: NewTarget, tmp_path: Path, infinity: str
+) -> None:
+    since = Column(name="since", path="since", history=2)
+    person_of = person_dimension(columns=(*CITY, since), valid_at="since", infinity=infinity)
+    tables = shapes(Model(name="world", tables=(person_of,)), [PERSON], parse)
+    messages = staged([person(1, city="Kiel", since=NEVER), person(2, city="Bonn", since=at(3))])
+    target = new_target(tmp_path)
+    load_parts(target, tables, [part(tmp_path, "person", messages)], "load", OWNER)
+    city, told = row_reason(target, tables, "person", ("1",)).columns
+    assert (city.value, city.brought_by["city"].committed_at) == ("Bonn", at(2))
+    assert told.value == "2026-01-01 03:00:00+00:00"
+    first, _ = row_reason(target, tables, "person", ("1",), at(1)).columns
+    assert (first.value, first.brought_by["city"].committed_at) == ("Kiel", at(1))
+    assert len(key_study(target, tables, "person", ("1",)).before.versions) == 2
 
 
 @pytest.mark.parametrize("type_", ["instant", "timestamp", "date"])

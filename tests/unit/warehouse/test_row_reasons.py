@@ -19,6 +19,8 @@ from metl_gui.core.dimensional.rows.traced_values import Traced, plain_value, tr
 from metl_gui.core.warehouse_model import Column, Reference
 from metl_gui.errors import RunError
 from metl_gui.warehouse.databases.duckdb_target import DuckDb
+from metl_gui.warehouse.databases.target import TargetError
+from metl_gui.warehouse.late_messages import key_study
 from metl_gui.warehouse.loader import load_parts
 from metl_gui.warehouse.row_reasons import row_reason
 from metl_gui.warehouse.target_model import Owner
@@ -212,6 +214,19 @@ def test_facts_that_the_table_does_not_hold_are_refused(tmp_path: Path) -> None:
         for key in "78":
             with pytest.raises(RunError, match="no such fact"):
                 row_reason(target, tables, "visit", (key,))
+
+
+def test_a_table_that_another_declaration_made_is_not_told_by_the_new_one(tmp_path: Path) -> None:
+    _, before = model_of(person_dimension(columns=COLUMNS), visit_fact())
+    now = (msgspec.structs.replace(COLUMNS[0], history=1), *COLUMNS[1:])
+    _, after = model_of(person_dimension(columns=now), visit_fact())
+    with DuckDb(tmp_path / "w.duckdb") as target:
+        parts = [part(tmp_path, "person", MESSAGES), part(tmp_path, "visit", [VISIT])]
+        load_parts(target, before, parts, "load", Owner(project="p", mode="test"))
+        for look in (row_reason, key_study):
+            with pytest.raises(TargetError, match=r"columns\.city\.history was 2, is 1"):
+                look(target, after, "person", ("1",))
+        assert row_reason(target, after, "visit", ("7",)).columns
 
 
 @pytest.mark.parametrize("seed", range(40))

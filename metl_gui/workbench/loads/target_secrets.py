@@ -41,7 +41,11 @@ def target_secret(project_id: str, *, makes: bool = False) -> bytes:
             hint = "Give the one with which keys were forgotten, or masked values hashed, in the target."
             raise RunError("The secret of the warehouse is missing.", text, hint) from error
     made = secrets.token_hex(32)
-    keep_secret(_owner(project_id), _NAME, made)
+    try:
+        keep_secret(_owner(project_id), _NAME, made)
+    except RunError as error:
+        hint = f"Give it as {VARIABLE}, {_SHORTEST} letters or more; or unlock or install one (GNOME Keyring, KWallet)."
+        raise RunError("The secret of the warehouse can neither be read nor kept.", error.title, hint) from error
     return made.encode()
 
 

@@ -170,6 +170,15 @@ def test_a_secret_is_made_once_and_another_is_refused(hashed: Hashed, monkeypatc
             hashed.load(4, MESSAGES)
 
 
+def test_without_a_keyring_the_variable_of_the_secret_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(VARIABLE, raising=False)
+    with keyring_in_memory() as keyring:
+        keyring.is_locked = True
+        with pytest.raises(RunError, match="can neither be read nor kept") as refused:
+            target_secret("a project", makes=True)
+    assert f"Give it as {VARIABLE}" in refused.value.hint
+
+
 @pytest.mark.parametrize("masking", ["omit", "hash"])
 @pytest.mark.parametrize(
     ("side", "name", "path"), [(Side.EXTRACTION, SCHEMA, "amount"), (Side.CDM, "payment", "amount")]

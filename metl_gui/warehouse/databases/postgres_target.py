@@ -522,6 +522,9 @@ def _refused(title: str, error: psycopg.Error) -> TargetError:
     state, text = error.sqlstate or "", f"{title}: {_said(error)}"
     if state == "42501":
         return TargetError("A right is missing", text, "Ask the owner of the database for it (GRANT).")
+    if state == "53200" and "max_locks_per_transaction" in (error.diag.message_hint or ""):
+        hint = "Raise max_locks_per_transaction of the server and restart it, or load by a model with fewer tables."
+        return TargetError("The server has too few locks for so many tables", text, hint)
     if state.startswith("53"):
         return TargetError("The database has no room", text, "Make room on the server, then load again.")
     if state in _DEPENDS and error.diag.message_detail:

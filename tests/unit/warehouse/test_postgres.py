@@ -238,6 +238,12 @@ def test_a_rebuild_does_not_wait_for_ever_for_a_reader(visits: Visits, monkeypat
         assert len(visit_rows(target)) == 2
 
 
+def test_a_server_with_too_few_locks_is_told_from_a_full_disk(visits: Visits) -> None:
+    with visits.open() as target, pytest.raises(TargetError, match="too few locks") as refused:
+        target.run("SELECT COUNT(pg_advisory_xact_lock(i)) FROM generate_series(1, 200000) AS t(i)")
+    assert "max_locks_per_transaction" in refused.value.hint
+
+
 def test_keys_and_texts_of_any_length_are_loaded(visits: Visits, tmp_path: Path) -> None:
     long = Message(
         "a", "k" * 30_000, "1" * 5_000, "c", {"id": 1, "city": "ü" * 30_000}, committed_at=at(1), seen_at=at(1)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 import msgspec
 
@@ -19,6 +20,7 @@ from metl_gui.warehouse.epochs import keep_starts, prepare_spans
 from metl_gui.warehouse.forgotten_keys import Purge
 from metl_gui.warehouse.loader import Loader
 from metl_gui.warehouse.plans.dimensions.dimension_tables import members_table, versions_table
+from metl_gui.warehouse.plans.dimensions.member_plan import MemberTables
 from metl_gui.warehouse.plans.facts.junk_plan import combinations_table, purge_combinations
 from metl_gui.warehouse.plans.facts.missed_plan import missed_table, missing_references
 from metl_gui.warehouse.plans.histories.arrivals import Batch, all_touched, none_touched, set_aside_table, touch_step
@@ -29,11 +31,14 @@ from metl_gui.warehouse.plans.histories.forget_plan import (
     gone_statement,
     gone_table,
     linked_query,
+    no_affected,
     purge_numbers,
+    set_aside_keys_query,
 )
 from metl_gui.warehouse.plans.histories.history_tables import history_table
 from metl_gui.warehouse.plans.histories.log_plan import relog_plan
 from metl_gui.warehouse.plans.histories.state_plan import find_messages, state_plan
+from metl_gui.warehouse.plans.shapes.table_shapes import DimensionShape
 from metl_gui.warehouse.plans.statements import name
 from metl_gui.warehouse.target_model import check_loaded
 
@@ -60,12 +65,31 @@ class TargetInputs(Loader):
                 self.target.run(gone_statement(entity), [row_key, row_key])
                 self._steps([touch_step(history, gone_table(entity))])
                 linked = tuple(key for (key,) in self.target.rows(linked_query(entity), [row_key]))
+                left = {one: self._set_aside_keys(one, row_key) for one in self._dimensions_of(entity)}
                 purge = self.forgotten.purge(entity, row_key)
                 self.report.purged = purge.messages + purge.set_aside
                 self._steps([*relog_plan(entity), *map(none_touched, self.shapes.histories.keys() - {entity})])
                 self._derive()
+                for shape, keys in left.items():
+                    self._affect(shape, keys)
                 numbers = sum(self._purge_numbers(entity))
         return msgspec.structs.replace(purge, numbers=numbers, linked=linked)
+
+    def _dimensions_of(self, entity: str) -> list[DimensionShape]:
+        return [one for one in self.shapes.dimensions if one.entity == entity]
+
+    def _set_aside_keys(self, shape: DimensionShape, row_key: str) -> list[tuple[Any, ...]]:
+        """Return the business keys of messages that are set aside: before a rebuild did it, they had numbers."""
+        rows = self.target.rows(set_aside_keys_query(shape), [row_key])
+        return [key for key in rows if None not in key]
+
+    def _affect(self, shape: DimensionShape, keys: Sequence[tuple[Any, ...]]) -> None:
+        """Take business keys for affected, beside those of the rows that were touched, of which there may be none."""
+        if shape.table in self._resting:
+            self._steps([no_affected(shape)])
+        for key in keys:
+            places = ", ".join("?" for _ in key)
+            self.target.run(f"INSERT INTO {name(MemberTables(shape.table).affected)} VALUES ({places})", list(key))
 
     def _forget_of_left(self, entity: str, row_key: str, load: str) -> Purge:
         """Take a key out of what is kept of an entity that the model has no more: no table follows from it."""
@@ -156,7 +180,7 @@ class TargetInputs(Loader):
             versions, members = purge_numbers(shape, self._missed(shape.table))
             if shape.entity == entity:
                 yield from (self.target.step(step) for step in (versions, members))
-            elif shape.cascades:
+            elif shape.cascades and shape.table not in self._resting:
                 # A version of a child is known by the message of the parent that opened it.
                 yield self.target.step(versions)
         junk = (one for fact in self.shapes.facts if fact.entity == entity for one in fact.junk)

@@ -10,6 +10,7 @@ import pytest
 from metl_gui.core.dimensional.rows.messages import Message
 from metl_gui.core.warehouse_model import Column, Dimension, Model, OnMiss, Reference
 from metl_gui.warehouse.audit import audit
+from metl_gui.warehouse.databases.duckdb_target import DuckDb
 from metl_gui.warehouse.databases.target import WarehouseTarget
 from metl_gui.warehouse.plans.shapes.shape_maker import shapes
 from metl_gui.warehouse.plans.shapes.table_shapes import TableShapes
@@ -71,6 +72,40 @@ def test_children_do_not_name_the_forgotten_key_that_opened_their_versions(
     inputs(target, tables).forget("person", key)
     assert target.rows(opened) == [(0,)]
     assert audit(target, tables, OWNER) == ()
+
+
+def test_a_parent_is_forgotten_that_no_child_was_ever_below(tmp_path: Path) -> None:
+    reference = Reference(dimension="person", role="guest", on=(("who", "id"),), cascade=True)
+    stay = Dimension(
+        name="stay", entity="visit", columns=(Column(name="fee", path="fee", history=2),), references=(reference,)
+    )
+    tables = shapes(Model(name="world", tables=(person_dimension(), stay)), [PERSON, VISIT], parse)
+    parts = [part(tmp_path, "person", [person(1, 1), person(2, 2)]), part(tmp_path, "visit", [visit(1, 2)])]
+    with DuckDb(tmp_path / "w.duckdb") as target:
+        inputs(target, tables).load(parts, "first")
+    with DuckDb(tmp_path / "w.duckdb") as target:  # as each command opens it, with nothing left of a load
+        assert inputs(target, tables).forget("person", '{"id":2}').messages == 1
+        assert target.rows("SELECT CAST(_k0 AS INTEGER) FROM metl_members_person") == [(1,)]
+        assert audit(target, tables, OWNER) == ()
+
+
+@pytest.mark.parametrize("is_rebuilt", [False, True])
+def test_a_key_is_forgotten_of_which_all_messages_are_set_aside(tmp_path: Path, is_rebuilt: bool) -> None:
+    wide, narrow = (
+        model_of(person_dimension(columns=(Column(name="city", path="city", type=type_, history=2),)))[1]
+        for type_ in ("text(9)", "text(4)")
+    )
+    parts = [part(tmp_path, "person", [person(1, 1, city="Kiel"), person(2, 2, city="Hamburg")])]
+    with DuckDb(tmp_path / "w.duckdb") as target:
+        inputs(target, wide if is_rebuilt else narrow).load(parts, "first")
+    with DuckDb(tmp_path / "w.duckdb") as target:
+        inputs(target, narrow).rebuild()
+    with DuckDb(tmp_path / "w.duckdb") as target:
+        purge = inputs(target, narrow).forget("person", '{"id":2}')
+        assert (purge.messages, purge.set_aside, purge.numbers) == (0, 1, 2 if is_rebuilt else 0)
+        assert target.rows("SELECT CAST(_k0 AS INTEGER) FROM metl_members_person") == [(1,)]
+        assert target.rows("SELECT COUNT(*) FROM metl_versions_person") == [(1,)]
+        assert audit(target, narrow, OWNER) == ()
 
 
 def test_two_dimensions_of_an_entity_forget_a_key_of_it(tmp_path: Path, new_target: NewTarget) -> None:

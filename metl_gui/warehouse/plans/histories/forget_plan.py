@@ -16,7 +16,7 @@ from metl_gui.warehouse.plans.histories.arrivals import set_aside_table, staged_
 from metl_gui.warehouse.plans.histories.history_tables import history_table
 from metl_gui.warehouse.plans.histories.state_plan import COMMIT, StateTables
 from metl_gui.warehouse.plans.shapes.table_shapes import DimensionShape
-from metl_gui.warehouse.plans.statements import Step, joined, name, temporary, text
+from metl_gui.warehouse.plans.statements import Step, joined, name, names, temporary, text
 
 FORGOTTEN = "metl_forgotten"
 """By entity and schema, the marks of forgotten keys, their last order keys and commits, and since when they are."""
@@ -75,6 +75,22 @@ def purge_statements(entity: str) -> tuple[str, ...]:
 def unlink_statements(entity: str) -> tuple[str, ...]:
     """Return the statements after which no message says that its row had a key before, their value."""
     return tuple(f"UPDATE {name(table)} SET old_key = NULL WHERE old_key = ?" for table in _kept(entity))
+
+
+def set_aside_keys_query(shape: DimensionShape) -> str:
+    """Return the query for the business keys of a dimension that messages carry which are set aside.
+
+    It is asked for a key of source rows, its value.
+    """
+    own = {"_schema": "schema", "_row": "row_key"}
+    carried = names(own.get(part.source, part.source) for part in shape.key)
+    return f"SELECT DISTINCT {carried} FROM {name(set_aside_table(shape.entity))} WHERE row_key = ?"
+
+
+def no_affected(shape: DimensionShape) -> Step:
+    """Return the step that says of a dimension of which no row is touched that no key of it is affected."""
+    query = f"SELECT {names(keys_of(shape))} FROM {name(members_table(shape.table))} WHERE FALSE"
+    return temporary(MemberTables(shape.table).affected, query, f"Leave the keys of {shape.table}")
 
 
 def purge_numbers(shape: DimensionShape, missed: Sequence[tuple[str, str]]) -> Iterator[Step]:

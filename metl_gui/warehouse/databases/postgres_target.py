@@ -21,7 +21,7 @@ from metl_gui.warehouse.databases.postgres_access import (
 )
 from metl_gui.warehouse.databases.postgres_functions import Function, functions
 from metl_gui.warehouse.databases.postgres_views import View, making, views_of
-from metl_gui.warehouse.databases.target import CommitUnknownError, TargetError
+from metl_gui.warehouse.databases.target import CommitUnknownError, ConnectionLostError, TargetError
 from metl_gui.warehouse.plans.access_plan import Declared, Grant
 from metl_gui.warehouse.plans.dialects import POSTGRES, UNHELD, fitted
 from metl_gui.warehouse.plans.index_plan import Index
@@ -534,9 +534,16 @@ def _refused(title: str, error: psycopg.Error) -> TargetError:
         return TargetError("Somebody has a table open", text, "Wait until nobody reads or changes it, then try again.")
     if state == "25006":
         return TargetError("The database takes no changes", text, "Name the server that is no standby.")
-    if state.startswith(("08", "57")) or not state:
-        return TargetError("The connection was lost", text, "Load again: nothing of this load was kept.")
+    if state.startswith(("08", "57P")) or _is_lost(error):
+        return ConnectionLostError("The connection was lost", text, "Load again: nothing of this load was kept.")
     return TargetError("The warehouse refused a statement", text, "Nothing of this load was kept.")
+
+
+def _is_lost(error: psycopg.Error) -> bool:
+    """Return whether there is no server any more that could have said anything; a value may be refused before it."""
+    import psycopg
+
+    return not error.sqlstate and not isinstance(error, psycopg.DataError)
 
 
 def _said(error: psycopg.Error) -> str:

@@ -16,6 +16,10 @@ class TargetError(UserError):
     """A target cannot be opened or written."""
 
 
+class ConnectionLostError(TargetError):
+    """The connection was lost within a transaction, of which nothing stands."""
+
+
 class CommitUnknownError(TargetError):
     """The connection was lost while a transaction was committed: whether it stands must be looked up."""
 

@@ -33,7 +33,7 @@ from metl_gui.engine.streaming.checkpoint import Checkpoint, head_of
 from metl_gui.engine.streaming.staged_batches import StagedBatchFile, begin_after, drop_staged, staged_batches
 from metl_gui.errors import RunCancelled, RunError, UserError
 from metl_gui.values import Value
-from metl_gui.warehouse.databases.target import TargetError
+from metl_gui.warehouse.databases.target import CommitUnknownError, ConnectionLostError, TargetError
 from metl_gui.warehouse.loader import Loader
 from metl_gui.warehouse.plans.shapes.table_shapes import TableShapes
 from metl_gui.warehouse.read_progress import stored_progress
@@ -244,15 +244,19 @@ class BatchLoads:
         except TargetError as error:
             yield from self._troubled(error)
             return
-        self._troubles.clear()
         places = {place: known for batch in staged for place, known in batch.places.items()}
         progress = ReadProgress(self._progress.source, self._progress.after, places)
         name = f"{self.spec.run_id}-{staged[-1].number:09d}"
-        with opened:
-            secret = partial(target_secret, self.owner.project)
-            loader = Loader(opened, self.tables, self.owner, told_steps(self.watch), secret)
-            parts = [part_at(path, mark) for batch in staged for path, mark in batch.parts.items()]
-            report = loader.load(parts, name, _coverage(staged), progress=progress)
+        try:
+            with opened:
+                secret = partial(target_secret, self.owner.project)
+                loader = Loader(opened, self.tables, self.owner, told_steps(self.watch), secret)
+                parts = [part_at(path, mark) for batch in staged for path, mark in batch.parts.items()]
+                report = loader.load(parts, name, _coverage(staged), progress=progress)
+        except (ConnectionLostError, CommitUnknownError) as error:  # nothing of it was kept
+            yield from self._troubled(error)
+            return
+        self._troubles.clear()
         self._progress = ReadProgress(self._progress.source, name)
         for batch in staged:
             drop_staged(self._checkpoint, batch)
@@ -265,7 +269,7 @@ class BatchLoads:
         yield _event(self.spec.run_id, staged[-1].number, report, self._loaded_at - began)
 
     def _troubled(self, error: TargetError) -> Iterator[EngineEvent]:
-        """Say once that the target cannot be opened: who follows outlives servers, and readers of a file."""
+        """Say once that the target is away: who follows outlives servers, and readers of a file."""
         text = f"{error} What is staged waits."
         if text not in self._troubles:
             self._troubles.add(text)

@@ -23,7 +23,7 @@ from metl_gui.warehouse.audit import audit
 from metl_gui.warehouse.databases import postgres_target
 from metl_gui.warehouse.databases.duckdb_target import DuckDb
 from metl_gui.warehouse.databases.postgres_target import PostgreSql
-from metl_gui.warehouse.databases.target import CommitUnknownError, TargetError
+from metl_gui.warehouse.databases.target import CommitUnknownError, ConnectionLostError, TargetError
 from metl_gui.warehouse.loader import Loader, load_parts
 from metl_gui.warehouse.plans.shapes.shape_maker import shapes
 from metl_gui.warehouse.plans.statements import name
@@ -82,7 +82,7 @@ def test_a_connection_that_dies_in_the_middle_of_a_load_leaves_nothing(visits: V
         if len(done) == 60:
             visits.kill(target)
 
-    with pytest.raises(TargetError, match="nothing of this load was kept"):
+    with pytest.raises(ConnectionLostError, match="nothing of this load was kept"):
         visits.load(target, on_step=die)
     target.close()
     with visits.open() as again:
@@ -242,6 +242,20 @@ def test_a_server_with_too_few_locks_is_told_from_a_full_disk(visits: Visits) ->
     with visits.open() as target, pytest.raises(TargetError, match="too few locks") as refused:
         target.run("SELECT COUNT(pg_advisory_xact_lock(i)) FROM generate_series(1, 200000) AS t(i)")
     assert "max_locks_per_transaction" in refused.value.hint
+
+
+def test_what_is_refused_on_a_connection_that_stands_is_no_lost_one(visits: Visits) -> None:
+    cancelled = "SELECT pg_cancel_backend(pg_backend_pid()), pg_sleep(9)"
+    with visits.open() as target:
+        for query, values, said in (
+            ("SELECT 1 FROM pg_class WHERE relname = ?", ["a\0"], "cannot contain NUL"),
+            (cancelled, [], "canceling statement"),
+        ):
+            with pytest.raises(TargetError, match="refused a statement") as refused:
+                target.rows(query, values)
+            assert said in refused.value.text
+            assert not isinstance(refused.value, ConnectionLostError)
+        assert target.rows("SELECT 1") == [(1,)]
 
 
 def test_keys_and_texts_of_any_length_are_loaded(visits: Visits, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from metl_gui.engine.staging.part_marks import marks_of
 from metl_gui.engine.streaming.checkpoint import Checkpoint
 from metl_gui.engine.streaming.staged_batches import StagedBatchFile, keep_staged, staged_batches
 from metl_gui.warehouse.databases.duckdb_target import DuckDb
-from metl_gui.warehouse.databases.target import TargetError
+from metl_gui.warehouse.databases.target import CommitUnknownError, ConnectionLostError, TargetError
 from metl_gui.warehouse.read_progress import OvertakenError, stored_progress
 from metl_gui.warehouse.target_model import Owner
 from metl_gui.workbench.loads.followed_loads import BatchLoads, Following, added
@@ -220,6 +220,28 @@ def test_a_target_that_is_open_elsewhere_is_waited_for_and_that_is_said_once(
         assert "What is staged waits." in event.text
         assert run.after(1) == []
     assert len(run.after(1)) == 1
+    assert loaded(tmp_path) == [1]
+
+
+@pytest.mark.parametrize("lost", [ConnectionLostError, CommitUnknownError])
+def test_a_connection_that_is_lost_within_a_load_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lost: type[TargetError]
+) -> None:
+    run = FollowedRun(tmp_path, "r1", LoadPolicy(60.0))
+    run.stage(1)
+
+    def lose(*_: object, **__: object) -> None:
+        raise lost("The connection was lost", "The server restarts.", "Load again.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("metl_gui.workbench.loads.followed_loads.Loader.load", lose)
+        (event,) = run.after(1)
+        assert isinstance(event, SourceTroubled)
+        assert "What is staged waits." in event.text
+        assert run.after(1) == []
+    assert run.loads.fault is None
+    (event,) = run.after(1)
+    assert isinstance(event, LoadCommitted)
     assert loaded(tmp_path) == [1]
 
 

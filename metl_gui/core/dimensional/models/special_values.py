@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import re
 from datetime import date, time
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
+from math import isfinite
 
 from metl_gui.core.dimensional.histories import DECIMAL_DIGITS
 
 _TRUTHS = frozenset(("true", "t", "yes", "y", "1", "false", "f", "no", "n", "0"))
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-_MOMENT = re.compile(r"([0-9-]+)(?:[ T]([0-9:.]+))?(?: ?(?:Z|[+-][0-9]{2}(?::?[0-9]{2})?))?")
+_MOMENT = re.compile(r"([0-9-]+)(?:[ T]([0-9:.]+)(?:Z|[+-][0-9]{2}(?::?[0-9]{2})?)?)?")
 _TIME = re.compile(r"([0-9]{2}:[0-9]{2}(?::[0-9]{2})?)(?:\.[0-9]{1,6})?")
+_NUMBER = re.compile(r"\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*")
+_NO_NUMBER = re.compile(r"\s*[+-]?(nan|inf|infinity)\s*", re.IGNORECASE)
 _ENDLESS = frozenset(("infinity", "-infinity"))
 
 
@@ -58,22 +61,19 @@ def is_value(value: str, type_: str) -> bool:
 
 
 def _is_decimal(value: str, digits: int, scale: int) -> bool:
-    try:
-        found = Decimal(value)
-    except InvalidOperation:
+    if _NUMBER.fullmatch(value) is None:
         return False
-    if not found.is_finite():
-        return False
+    found = Decimal(value.strip())
     places = -int(found.normalize().as_tuple().exponent)
     return places <= scale and found.adjusted() < max(digits - scale, 1)
 
 
 def _is_float(value: str) -> bool:
-    try:
-        float(value)
-    except ValueError:
-        return False
-    return True
+    """Return whether a text is a float that is neither too large nor, but for 0, too small for its 64 bits."""
+    if _NUMBER.fullmatch(value) is None:
+        return _NO_NUMBER.fullmatch(value) is not None
+    found, digits = float(value), value.lower().partition("e")[0]
+    return isfinite(found) and (found != 0 or not digits.strip(" +-0."))
 
 
 def _is_time(value: str) -> bool:

@@ -116,7 +116,8 @@ def run_map(arguments: argparse.Namespace, out: Output) -> int:
     if arguments.all_versions and arguments.replace:
         wrong_usage(arguments, "--all-versions adds or clears elements; it cannot --replace blocks")
     path: Path = arguments.csv
-    with Workbench.open(Path(arguments.project)) as workbench, out.watching() as watch:
+    editing = not arguments.dry_run
+    with Workbench.open(Path(arguments.project), for_editing=editing) as workbench, out.watching() as watch:
         done = import_mapping(
             workbench,
             ColumnTable(path, TableColumns(**dict(arguments.column))) if arguments.column else path,

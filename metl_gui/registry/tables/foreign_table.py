@@ -28,7 +28,7 @@ from metl_gui.registry.tables.mapping_table import (
     csv_rows,
     row_of,
 )
-from metl_gui.registry.tables.workbook import SheetRow, is_workbook, read_sheet, sheet_names
+from metl_gui.registry.tables.workbook import SheetRow, begins_as_workbook, read_sheet, sheet_names
 from metl_gui.values import Value
 
 _HEAD_ROWS = 20
@@ -87,7 +87,7 @@ def read_columns(path: Path, columns: TableColumns) -> MappingTable:
 @contextmanager
 def _opened(path: Path) -> Iterator[tuple[Sequence[str], Iterator[_Line], bool]]:
     """Open a table: its titles, its lines, and whether it has the columns of a mapping table."""
-    if is_workbook(path):
+    if begins_as_workbook(path):
         names = sheet_names(path)
         is_own = SHEET in names
         sheet = read_sheet(path, SHEET if is_own else next(iter(names), SHEET), ())

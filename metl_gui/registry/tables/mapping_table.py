@@ -22,7 +22,7 @@ from metl_gui.core.trees.paths import split
 from metl_gui.errors import SchemaError, near_names
 from metl_gui.registry.documents import unreadable
 from metl_gui.registry.tables.cells import LONG_COLUMNS, LONG_TEXTS, MARK, MARKED, exact, long_texts, whole
-from metl_gui.registry.tables.workbook import SheetRow, is_workbook, read_sheet, sheet_names
+from metl_gui.registry.tables.workbook import SheetRow, begins_as_workbook, read_sheet, sheet_names
 from metl_gui.values import Value
 
 if TYPE_CHECKING:
@@ -284,12 +284,12 @@ SHEET = "Mapping"
 
 
 def read_table(path: Path) -> MappingTable:
-    """Read a mapping table, a workbook or a CSV, whichever the file is; lines of a workbook are its rows.
+    """Read a mapping table, a workbook or a CSV as its first bytes say; lines of a workbook are its rows.
 
     Raises:
         SchemaError: the file cannot be read as such a table at all.
     """
-    return read_workbook(path) if is_workbook(path) else read_csv(path)
+    return read_workbook(path) if begins_as_workbook(path) else read_csv(path)
 
 
 def read_workbook(path: Path) -> MappingTable:

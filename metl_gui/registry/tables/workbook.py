@@ -78,8 +78,13 @@ class SheetTable(Value):
 
 def is_workbook(path: Path) -> bool:
     """Return whether a file is a workbook by its name and its first bytes."""
+    return path.suffix.lower() == SUFFIX and begins_as_workbook(path)
+
+
+def begins_as_workbook(path: Path) -> bool:
+    """Return whether a file is packed as workbooks are, and no table of text is, whatever it is called."""
     try:
-        if path.suffix.lower() != SUFFIX or not path.is_file():
+        if not path.is_file():
             return False
         with path.open("rb") as file:
             return file.read(len(_MAGIC)) == _MAGIC

@@ -168,6 +168,32 @@ def test_what_export_writes_as_csv_map_finds_unchanged(metl: Metl, project: Path
     assert document["unchanged"] == metl("show", project)[1]["elements"]
 
 
+def test_a_workbook_is_read_as_one_whatever_it_is_called(metl: Metl, project: Path, tmp_path: Path) -> None:
+    target = tmp_path / "mapping"
+    assert metl("publish", project)[0] == 0
+    assert metl("export", project, "--format", "xlsx", "-o", target)[0] == 0
+    code, document, _ = metl("map", project, "--xlsx", target, "--dry-run")
+    assert (code, document["set"]) == (0, 0)
+    columns = ("schema", "schema_version", "attribute", "entity", "entity_version", "cdm_attribute")
+    titles = [part for name in columns for part in ("--column", f"{name}={name}")]
+    assert metl("map", project, "--csv", target, *titles, "--dry-run")[:2] == (0, document)
+
+
+def test_a_dry_run_of_a_table_needs_no_lease(metl: Metl, project: Path) -> None:
+    table = packaged.sample_projects() / "fx" / "mapping.csv"
+    with Workbench.open(project):
+        code, document, _ = metl("map", project, "--csv", table, "--unset", "--dry-run")
+        assert (code, document["dry_run"]) == (0, True)
+        assert metl("map", project, "--csv", table, "--unset")[0] == 1
+
+
+def test_what_check_is_told_to_name_instead_is_something_that_it_takes(metl: Metl, project: Path) -> None:
+    _, document, _ = metl("check", f"{project}@1")
+    assert document["error"]["hint"] == "Name a project file or an export."
+    _, document, _ = metl("diff", project, f"{project}.gone")
+    assert "one of its states" in document["error"]["hint"]
+
+
 def test_check_ends_with_3_exactly_when_it_finds_more_than_notes(metl: Metl, project: Path) -> None:
     code, document, _ = metl("check", project)
     assert code == (3 if any(problem["severity"] != "note" for problem in document["problems"]) else 0)
@@ -271,7 +297,9 @@ def test_history_of_a_block_names_the_state_of_each_element_and_undo_takes_that_
     first = document["elements"][0]
     _, element, _ = metl("history", project, "--of", block, f"{first['element']['from']}={first['element']['to']}")
     assert element["events"][0]["state"] == first["origin"]["state"]
-    assert metl("history", project, "--of", f"{ORDERS}.amount")[1]["events"]
+    of_attribute = metl("history", project, "--of", f"{ORDERS}.amount")[1]
+    assert of_attribute["events"]
+    assert (element["elements"], of_attribute["elements"]) == ([], [])
     assert main(["history", str(project), "--of", block]) == 0
     assert f"{first['element']['from']} -> {first['element']['to']}" in capsys.readouterr().out
     assert metl("history", project, "--of", block, "amount")[0] == 1

@@ -12,11 +12,9 @@ from pathlib import Path
 from metl_gui.errors import ProjectError
 from metl_gui.own_files import is_own, sync
 from metl_gui.store import lease
-from metl_gui.store.sqlite.connection import back_up, connect, connect_new, writing
+from metl_gui.store.sqlite.connection import SUFFIX, back_up, connect, connect_new, writing
 from metl_gui.store.sqlite.failures import translated
 from metl_gui.store.tables import VERSION, file_version, make_tables, migrate
-
-SUFFIX = ".metl"
 
 
 def make_file(path: Path) -> None:

@@ -19,7 +19,7 @@ from typing import Any
 
 from metl_gui.errors import ProjectError
 from metl_gui.own_files import atomic_file, sync
-from metl_gui.store.creation import SUFFIX as PROJECT_SUFFIX
+from metl_gui.store.sqlite.connection import SUFFIX as PROJECT_SUFFIX
 from metl_gui.store.sqlite.connection import is_database
 
 MANIFEST = "metl-export.json"

@@ -64,6 +64,8 @@ def _read_mounts() -> str:
         return ""
 
 
+SUFFIX = ".metl"
+"""What the names of project files end in."""
 APPLICATION_ID = 0x4D45544C
 """``METL`` in ASCII: what makes an SQLite file a project file."""
 
@@ -312,9 +314,7 @@ def require_project(path: Path) -> None:
     if path.is_dir():
         raise not_a_project(path, "It is a folder.")
     if not path.exists():
-        raise ProjectError(
-            f"There is no project file {path.name}.", f"Looked for: {path}", f"Make one with: metl new {path}"
-        )
+        raise ProjectError(f"There is no project file {path.name}.", f"Looked for: {path}", _way_out(path))
     if not path.is_file():
         # A pipe would be waited for without end.
         raise not_a_project(path, "It is not a regular file.")
@@ -331,6 +331,21 @@ def require_project(path: Path) -> None:
         raise damaged(path, f"It ends after {len(header)} bytes")
     if int.from_bytes(header[68:72], "big") != APPLICATION_ID:
         raise not_a_project(path, "It is an SQLite database of another program.")
+
+
+def _way_out(path: Path) -> str:
+    """Say what may be meant by a name that no file has, as that of a state for ``diff``, or how a file gets it."""
+    before, _, state = path.name.rpartition("@")
+    if before.endswith(SUFFIX):
+        project = path.with_name(before)
+        if project.is_file():
+            return f"Name {project}, and the state with --state {state} where the command takes one."
+    project = path.with_suffix(SUFFIX)
+    with contextlib.suppress(OSError, ValueError):
+        for each in sorted(path.parent.glob(f"*{SUFFIX}")):
+            if each.name.casefold() == project.name.casefold():
+                return f"Did you mean {each}?"
+    return f"Make one with: metl new {project}"
 
 
 def _can_be_read_as_it_lies(path: Path) -> bool:

@@ -28,6 +28,7 @@ from metl_gui.workbench.publishing.publication import production_document
 from metl_gui.workbench.session import Workbench
 
 LIVE = "live"
+_SIDES = "Name a project file, one of its states (fx.metl@12, fx.metl@live) or an export."
 
 
 class ComparisonSide(Value, eq=False):
@@ -82,7 +83,7 @@ def compared(before: str, after: str | None = None) -> Comparison:
     """
     if after is None:
         path, _ = _parted(before)
-        if not is_project(path):
+        if not is_project(path, _SIDES):
             raise UserError(f"{path} is no project, so it has no live state.", "", "Name two: metl diff BEFORE AFTER.")
         before, after = (f"{before}@{LIVE}", before) if path == Path(before) else (before, str(path))
     one, other = opened(before), opened(after)
@@ -108,7 +109,7 @@ def opened(text: str) -> ComparisonSide:
         UserError: there is no such file or state, or it cannot be read.
     """
     path, state = _parted(text)
-    if not is_project(path):
+    if not is_project(path, _SIDES):
         if state:
             raise UserError(f"{path.name} is an export and has one state only.", hint=f"Name it without @{state}.")
         export = read_export(path)
@@ -146,8 +147,12 @@ def whole_text(path: Path) -> str:
         return laid_out(content | {"beside": [entry_json(entry) for entry in in_order(beside)]})
 
 
-def is_project(path: Path) -> bool:
+def is_project(path: Path, hint: str = "Name a project file or an export.") -> bool:
     """Tell by its content whether a file is a project; Git hands files over under names of its own.
+
+    Args:
+        path: the file.
+        hint: what else to name where it cannot be read.
 
     Raises:
         ProjectError: it cannot be read.
@@ -155,11 +160,7 @@ def is_project(path: Path) -> bool:
     try:
         return is_database(path)
     except OSError as error:
-        raise ProjectError(
-            f"{path} cannot be read.",
-            f"{error.strerror or error}.",
-            "Name a project file, one of its states (fx.metl@12, fx.metl@live) or an export.",
-        ) from error
+        raise ProjectError(f"{path} cannot be read.", f"{error.strerror or error}.", hint) from error
 
 
 def _parted(text: str) -> tuple[Path, str]:

@@ -35,8 +35,9 @@ from metl_gui.core.project.project_data import ItemKind, Naming, ProjectDataChan
 from metl_gui.core.review.items import review_items
 from metl_gui.errors import SchemaError, UserError
 from metl_gui.registry.matrix_export import parse_export
-from metl_gui.store.creation import SUFFIX, copy_file
+from metl_gui.store.creation import copy_file
 from metl_gui.store.repositories.project_data import MERGE_RULES, Untaken
+from metl_gui.store.sqlite.connection import SUFFIX
 from metl_gui.values import Value
 from metl_gui.workbench.addresses import block_name
 from metl_gui.workbench.atomic_files import write_whole

@@ -26,8 +26,7 @@ from metl_gui.registry.files.format_detection import detect, is_data_file
 from metl_gui.registry.messages.schema_inference import have_same_paths
 from metl_gui.registry.tables import mapping_table
 from metl_gui.registry.tables.workbook import is_workbook, read_sheet, sheet_names
-from metl_gui.store.creation import SUFFIX
-from metl_gui.store.sqlite.connection import is_database, require_project
+from metl_gui.store.sqlite.connection import SUFFIX, is_database, require_project
 from metl_gui.values import Value
 from metl_gui.workbench.importing.foreign_table import foreign_head
 from metl_gui.workbench.importing.source_names import continued

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from metl_gui.errors import LinkError, UserError
 from metl_gui.own_files import atomic_write, make_folder
-from metl_gui.store.creation import SUFFIX
 from metl_gui.store.project_file import read_project_id
+from metl_gui.store.sqlite.connection import SUFFIX
 from metl_gui.workbench.user_folders import known_project_path
 
 _LONGEST_PATH_BYTES = 4_096

@@ -261,3 +261,13 @@ def test_any_file_name_can_be_used(tmp_path: Path, name: str) -> None:
     with ProjectFile.open(tmp_path / name, for_editing=False) as project:
         assert project.state() == 4
     assert [found.name for found in tmp_path.iterdir()] == [name]
+
+
+def test_a_name_that_no_file_has_leads_to_the_one_that_is_meant_or_to_a_name_that_can_be_made(tmp_path: Path) -> None:
+    ProjectFile.create(tmp_path / "fx.metl").close()
+    for said in ("fx", "FX.metl", "fx.mtl"):
+        assert f"Did you mean {tmp_path / 'fx.metl'}?" in refusal(tmp_path / said)
+    assert f"Name {tmp_path / 'fx.metl'}, and the state with --state 12" in refusal(tmp_path / "fx.metl@12")
+    wanted = tmp_path / "other.metl"
+    assert f"metl new {wanted}" in refusal(tmp_path / "other")
+    ProjectFile.create(wanted).close()

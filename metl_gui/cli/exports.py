@@ -89,20 +89,25 @@ def _lines(done: ExportResult) -> list[str]:
     return [*lines, *(f"not said  {sentence}" for sentence in done.says)]
 
 
+_NAME_WIDTH = 14
+
+
 def _list(out: Output) -> int:
     from metl_gui.workbench.exports.formats import EXPORTS
 
+    kinds = {export.name: "folder" if export.is_folder else export.suffix for export in EXPORTS.values()}
+    width = max(map(len, kinds.values())) + 2
+    indent = " " * (_NAME_WIDTH + width)
     lines, document = [], []
     for export in EXPORTS.values():
-        kind = "folder" if export.is_folder else export.suffix
-        lines.append(f"{export.name:<14}{kind:<9}{export.title}")
+        lines.append(f"{export.name:<{_NAME_WIDTH}}{kinds[export.name]:<{width}}{export.title}")
         options = []
         for option in export.options:
             values = f" ({', '.join(option.values)})" if option.values else ""
             choice = "" if option.is_switch else f"{values}, by default {option.default}"
-            lines.append(f"{'':<23}{option.flag} {option.title}{choice}")
+            lines.append(f"{indent}{option.flag} {option.title}{choice}")
             options.append({name: getattr(option, name) for name in ("name", "title", "default", "values")})
-        lines += [f"{'':<23}not said  {sentence}" for sentence in export.limits]
+        lines += [f"{indent}not said  {sentence}" for sentence in export.limits]
         document.append(
             {
                 "format": export.name,

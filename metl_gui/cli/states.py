@@ -244,7 +244,7 @@ def history_of(workbench: Workbench, of: Sequence[str]) -> Answer:
         events = blame.block_history(workbench, key)
         lines = [*_blame_lines(found), *([""] if found else []), *_event_lines(events)]
         elements = [each.as_json() for each in found]
-        return {"state": state, "elements": elements, "events": [event.as_json() for event in events]}, lines
+        return _document(state, events, elements), lines
     cuts = cuts_at_equals(of[1])
     if not cuts or len(of) > 2:
         raise EditError(f"{' '.join(of[1:])!r} names no element.", hint="Write one element as FROM=TO.")
@@ -290,7 +290,11 @@ def _ends(document: Document, key: BlockKey, cuts: Sequence[tuple[str, str]]) ->
 
 def _told(state: int, events: Sequence[BlameEvent]) -> Answer:
     lines = list(_event_lines(events)) or ["The log tells nothing of it."]
-    return {"state": state, "events": [event.as_json() for event in events]}, lines
+    return _document(state, events, []), lines
+
+
+def _document(state: int, events: Sequence[BlameEvent], elements: list[dict[str, Any]]) -> dict[str, Any]:
+    return {"state": state, "elements": elements, "events": [event.as_json() for event in events]}
 
 
 def _blame_lines(found: Sequence[Blame]) -> Iterator[str]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from metl_gui.core.changes.draft import Edit, Transition, perform
+from metl_gui.core.matrix.blocks import Verdict
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.progress import UNWATCHED, TaskRunner, Watch, run_inline
 from metl_gui.core.project.reader_result import ReaderResult, SkippedSource
@@ -195,13 +196,20 @@ def _source_problems(starved: Sequence[LostSource]) -> list[Problem]:
     return found
 
 
+_CODES: dict[str, str] = {
+    Verdict.SAME: "trial.block-same",
+    Verdict.SMALLER: "trial.block-smaller",
+    Verdict.EMPTIED: "trial.block-emptied",
+    Verdict.FIRST: "trial.block-first",
+}
+
+
 def _block_problems(blocks: Sequence[TriedBlock]) -> list[Problem]:
     found = []
     for each in blocks:
         item = each.entry
         severity = Severity.WARNING if each.was_confirmed else Severity.NOTE
-        code = f"trial.block-{item.verdict}"
-        found.append(Problem(severity, code, str(item.block), _block_words(item), _hint(item)))
+        found.append(Problem(severity, _CODES[item.verdict], str(item.block), _block_words(item), _hint(item)))
     return found
 
 

@@ -41,7 +41,11 @@ def test_the_list_names_every_format_with_what_it_cannot_say(metl: Metl, capsys:
     assert [each["format"] for each in document["formats"]] == list(EXPORTS)
     assert all(each["cannot_say"] for each in document["formats"])
     main(["export", "--list"])
-    assert {line.split()[0] for line in capsys.readouterr().out.splitlines()} >= set(EXPORTS)
+    lines = capsys.readouterr().out.splitlines()
+    assert {line.split()[0] for line in lines} >= set(EXPORTS)
+    assert [
+        each.title for each in EXPORTS.values() if not any(line.endswith(f"  {each.title}") for line in lines)
+    ] == []
 
 
 def test_the_options_of_the_command_are_those_of_the_formats() -> None:

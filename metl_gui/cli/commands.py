@@ -35,6 +35,18 @@ _LARGEST = 2**63 - 1
 _DAY_SECONDS = 24 * 3600
 
 
+class WrongUsageError(SystemExit):
+    """A command was called wrongly, which stderr says already; ends the program with exit code 2.
+
+    Args:
+        error: the same for the document of ``--json``.
+    """
+
+    def __init__(self, error: UserError) -> None:
+        super().__init__(2)
+        self.error = error
+
+
 class Parser(argparse.ArgumentParser):
     """Reads the arguments; what it says of wrong ones is safe for a terminal, whatever they hold."""
 
@@ -52,8 +64,15 @@ class Parser(argparse.ArgumentParser):
         return namespace, []
 
     def error(self, message: str) -> NoReturn:
-        """End with exit code 2, the usage and a message."""
-        super().error(printable(message))
+        """End with exit code 2, the usage and a message.
+
+        Raises:
+            WrongUsageError: always.
+        """
+        try:
+            super().error(printable(message))
+        except SystemExit:
+            raise WrongUsageError(UserError(message, hint=f"See {self.prog} --help.")) from None
 
 
 class Commands:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import io
 import logging
 import os
 import signal
 import sys
 from collections.abc import Sequence
+from itertools import islice
 
 from metl_gui import __version__
 
@@ -37,8 +39,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(argv: Sequence[str] | None, *, ends_process: bool) -> int:
-    from metl_gui.cli.commands import finished
-    from metl_gui.cli.output import Output, PlainFormatter
+    from metl_gui.cli.commands import WrongUsageError, finished
+    from metl_gui.cli.output import Output, PlainFormatter, StdoutClosedError
 
     if ends_process:
         from metl_gui.threads import keep_libraries_from_threads
@@ -49,12 +51,23 @@ def _run(argv: Sequence[str] | None, *, ends_process: bool) -> int:
         sys.stdout.reconfigure(errors="backslashreplace")
     if logging.lastResort is not None:  # which says on stderr what goes wrong aside
         logging.lastResort.setFormatter(PlainFormatter())
-    arguments = build_parser().parse_args(argv)
-    from metl_gui.workbench.user_folders import close_to_others
+    try:
+        arguments = build_parser().parse_args(argv)
+        from metl_gui.workbench.user_folders import close_to_others
 
-    close_to_others()
-    out = Output(arguments.json, sys.stdout, sys.stderr, ends_process=ends_process)
-    return finished(lambda: int(arguments.run(arguments, out)), out, debug=arguments.debug)
+        close_to_others()
+        out = Output(arguments.json, sys.stdout, sys.stderr, ends_process=ends_process)
+        return finished(lambda: int(arguments.run(arguments, out)), out, debug=arguments.debug)
+    except WrongUsageError as wrong:
+        if _asks_for_json(sys.argv[1:] if argv is None else argv):
+            with contextlib.suppress(StdoutClosedError):
+                Output(True, sys.stdout, sys.stderr).fail(wrong.error)
+        raise
+
+
+def _asks_for_json(arguments: Sequence[str]) -> bool:
+    """Whether arguments that could not be read as a whole ask for a document; behind ``--`` stand names."""
+    return "--json" in islice(arguments, arguments.index("--") if "--" in arguments else None)
 
 
 def _open_closed_streams() -> None:

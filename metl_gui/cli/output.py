@@ -17,12 +17,13 @@ import json
 import logging
 import os
 import re
+import shutil
 import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import FrameType
-from typing import TextIO
+from typing import BinaryIO, TextIO
 
 from metl_gui.core.progress import Progress, Watch
 from metl_gui.errors import UserError, in_sentences
@@ -230,7 +231,30 @@ class Output:
         """Say what is at fault and the way out; with ``--json`` also as the document on stdout."""
         self._say([f"error: {in_sentences(error.title, error.text)}", *([f"hint: {error.hint}"] if error.hint else [])])
         if self.as_json:
-            self.result({"error": {"title": error.title, "text": error.text, "hint": error.hint}}, [])
+            self.fail(error)
+
+    def fail(self, error: UserError) -> None:
+        """Print the document of a command that failed.
+
+        Raises:
+            StdoutClosedError: it cannot be written.
+        """
+        self.result({"error": {"title": error.title, "text": error.text, "hint": error.hint}}, [])
+
+    def send(self, file: BinaryIO) -> None:
+        """Write what a file holds to standard output, as it is.
+
+        Raises:
+            StdoutClosedError: it cannot be written, but for a reader who has read enough.
+        """
+        self._bar.clear()
+        try:
+            shutil.copyfileobj(file, self._stdout.buffer)
+            self._stdout.buffer.flush()
+        except BrokenPipeError:
+            self.detach()
+        except OSError as error:
+            raise StdoutClosedError(error) from error
 
     @contextlib.contextmanager
     def watching(self) -> Iterator[Watch]:

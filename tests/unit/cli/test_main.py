@@ -169,6 +169,27 @@ def test_nothing_is_loaded_before_an_interrupt_can_be_taken() -> None:
     assert said.stdout.strip() == "['metl_gui.cli', 'metl_gui.cli.main']"
 
 
+@pytest.mark.parametrize(
+    "arguments", [["dctor", "--json"], ["--json", "show"], ["map", "a.metl", "--json"]], ids=" ".join
+)
+def test_with_json_wrong_usage_is_the_one_document_on_stdout(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    said = capsys.readouterr()
+    assert (ended.value.code, "usage: metl" in said.err) == (2, True)
+    error = json.loads(said.out)["error"]
+    assert error["title"] in said.err
+    assert "--help" in error["hint"]
+
+
+def test_names_behind_two_dashes_ask_for_no_document(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["doctor", "--", "--json"])
+    assert capsys.readouterr().out == ""
+
+
 def test_an_interrupt_while_the_program_loads_ends_with_130_and_no_traceback(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,6 +35,8 @@ OPTIONS: dict[str, str] = {
 
 _SWITCHES = ("safe_cells",)
 
+STDOUT = "-"
+
 
 def register(commands: Commands) -> None:
     """Add ``export``."""
@@ -46,7 +50,7 @@ def register(commands: Commands) -> None:
     export.add_argument("project", metavar="PROJECT", nargs="?", help="the project file, NAME.metl")
     export.add_argument("--list", action="store_true", help="list the formats, their options and what they cannot say")
     export.add_argument("--format", metavar="F", help="a format of --list, such as json, csv or spark")
-    export.add_argument("-o", "--output", metavar="PATH", type=Path, help="the file or folder to write")
+    export.add_argument("-o", "--output", metavar="PATH", help="the file or folder to write; - for standard output")
     export.add_argument("--state", type=int, metavar="N", help="another published state")
     export.add_argument("--include-unconfirmed", action="store_true", help="carry unconfirmed blocks too")
     for name, text in OPTIONS.items():
@@ -75,15 +79,28 @@ def run_export(arguments: argparse.Namespace, out: Output) -> int:
         export.checked(choices)
     except UserError as error:
         wrong_usage(arguments, str(error))
-    with Workbench.open(Path(arguments.project), for_editing=False) as workbench, out.watching() as watch:
-        done = export_published(workbench, export, arguments.output, arguments.state, choices, watch)
-    out.result(done.as_json(), _lines(done))
+    is_piped = arguments.output == STDOUT
+    if is_piped and (export.is_folder or arguments.json):
+        why = f"{export.name} is a folder" if export.is_folder else "--json prints a document there"
+        wrong_usage(arguments, f"-o {STDOUT} writes to standard output, and {why}")
+    with contextlib.ExitStack() as stack:
+        workbench = stack.enter_context(Workbench.open(Path(arguments.project), for_editing=False))
+        path = Path(arguments.output)
+        if is_piped:
+            path = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="metl-"))) / f"matrix{export.suffix}"
+        with out.watching() as watch:
+            done = export_published(workbench, export, path, arguments.state, choices, watch)
+        if is_piped:
+            out.send(stack.enter_context(path.open("rb")))
+            out.note("\n".join(_lines(done, "standard output")))
+            return DONE
+    out.result(done.as_json(), _lines(done, str(done.path)))
     return DONE
 
 
-def _lines(done: ExportResult) -> list[str]:
+def _lines(done: ExportResult, place: str) -> list[str]:
     held = f", {done.held} of them held until reviewed" if done.held else ""
-    lines = [f"{done.path}: {number_of(done.blocks, 'block')} of state {done.state}{held}, {done.size_bytes:,} bytes"]
+    lines = [f"{place}: {number_of(done.blocks, 'block')} of state {done.state}{held}, {done.size_bytes:,} bytes"]
     if done.left_out:
         lines.append(f"{done.left_out} left out, as nobody has confirmed {'it' if done.left_out == 1 else 'them'}")
     return [*lines, *(f"not said  {sentence}" for sentence in done.says)]

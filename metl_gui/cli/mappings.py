@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import math
+import shutil
+import sys
+import tempfile
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -71,7 +75,11 @@ def _register_map(commands: Commands) -> None:
     )
     add_project(parser)
     parser.add_argument(
-        "--csv", "--xlsx", required=True, metavar="FILE", type=Path, help="the mapping table, a CSV or a workbook"
+        "--csv",
+        "--xlsx",
+        required=True,
+        metavar="FILE",
+        help="the mapping table, a CSV or a workbook; - reads the input",
     )
     mode = parser.add_mutually_exclusive_group()
     mode.add_argument("--replace", action="store_true", help="make the named blocks equal to the table")
@@ -115,9 +123,12 @@ def run_map(arguments: argparse.Namespace, out: Output) -> int:
 
     if arguments.all_versions and arguments.replace:
         wrong_usage(arguments, "--all-versions adds or clears elements; it cannot --replace blocks")
-    path: Path = arguments.csv
-    editing = not arguments.dry_run
-    with Workbench.open(Path(arguments.project), for_editing=editing) as workbench, out.watching() as watch:
+    project, is_editing = Path(arguments.project), not arguments.dry_run
+    with (
+        _table_file(arguments.csv) as path,
+        Workbench.open(project, for_editing=is_editing) as workbench,
+        out.watching() as watch,
+    ):
         done = import_mapping(
             workbench,
             ColumnTable(path, TableColumns(**dict(arguments.column))) if arguments.column else path,
@@ -137,6 +148,19 @@ def run_map(arguments: argparse.Namespace, out: Output) -> int:
         )
         return AT_FAULT
     return DONE
+
+
+@contextlib.contextmanager
+def _table_file(said: str) -> Iterator[Path]:
+    """Give the file of a table, one with what stands in the standard input where that is meant."""
+    if said != "-":
+        yield Path(said)
+        return
+    with tempfile.TemporaryDirectory(prefix="metl-") as folder:
+        path = Path(folder) / "stdin"
+        with path.open("wb") as file:
+            shutil.copyfileobj(sys.stdin.buffer, file)
+        yield path
 
 
 def _mode(arguments: argparse.Namespace) -> MapMode:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -107,3 +108,30 @@ def test_a_call_that_lacks_something_or_names_no_format_ends_with_2(
         main(arguments)
     assert ended.value.code == 2
     assert words in capsys.readouterr().err
+
+
+def test_a_file_goes_to_standard_output_and_comes_in_from_standard_input(
+    mapped: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    project = mapped
+    assert main(["publish", str(project)]) == 0
+    capfdbinary.readouterr()
+    before = set(tmp_path.iterdir())
+    assert main(["export", str(project), "--format", "csv", "-o", "-"]) == 0
+    said = capfdbinary.readouterr()
+    assert set(tmp_path.iterdir()) == before
+    assert b"blocks of state" in said.err
+    assert main(["export", str(project), "--format", "csv", "-o", "out.csv"]) == 0
+    assert said.out == (tmp_path / "out.csv").read_bytes()
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(said.out)))
+    capfdbinary.readouterr()
+    assert main(["map", str(project), "--csv", "-", "--unset", "--dry-run", "--json"]) == 0
+    assert json.loads(capfdbinary.readouterr().out)["set"] == said.out.count(b"\n") - 1
+
+
+@pytest.mark.parametrize("arguments", [["--format", "dbt"], ["--format", "csv", "--json"]], ids=" ".join)
+def test_a_folder_or_a_second_document_does_not_go_to_standard_output(project: Path, arguments: list[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["export", str(project), *arguments, "-o", "-"])
+    assert ended.value.code == 2

@@ -36,7 +36,8 @@ def run_diff(arguments: argparse.Namespace, out: Output) -> int:
     if arguments.textconv:
         if arguments.after is not None or arguments.json:
             wrong_usage(arguments, "--textconv takes one file and prints text")
-        out.result({}, whole_text(Path(arguments.before)).splitlines())
+        # Names may hold what Python takes for an end of line, too.
+        out.result({}, whole_text(Path(arguments.before)).removesuffix("\n").split("\n"))
         return DONE
     found = compared(arguments.before, arguments.after)
     out.result(found.as_json(), list(found.lines()))

@@ -198,6 +198,18 @@ def test_text_for_git_shows_what_lies_beside_the_states_one_thing_a_line(
     assert '"says": "net\\nor gross?"' in line
 
 
+def test_text_for_git_tells_signs_apart_that_end_a_line_for_python_alone(
+    metl: Metl, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown = []
+    for sign in ("\u2028", "\x85"):
+        assert metl("comment", project, "fx.pay.orders.amount", f"net{sign}gross")[0] == 0
+        _, lines = said(capsys, "diff", "--textconv", project)
+        shown.append([line for line in lines if "net" in line or "gross" in line])
+    assert shown[0] != shown[1]
+    assert "net\\u2028gross" in shown[0][0]
+
+
 def test_a_merge_tells_what_came_beside_the_states_and_what_was_left(
     metl: Metl, project: Path, commented: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

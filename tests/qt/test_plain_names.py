@@ -124,6 +124,20 @@ def test_a_label_that_wraps_breaks_a_name_that_is_longer_than_it(name: str) -> N
 
 
 @pytest.mark.usefixtures("dressed")
+@pytest.mark.usefixtures("qapp")
+def test_what_can_be_selected_is_copied_to_the_letter() -> None:
+    words = "metl://0123456789abcdef0123456789abcdef/orders.of.a.very.long.name and \u05d0\u05d1 → b"
+    label = plain_label(words)
+    assert QLabel.text(label) != words
+    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    for shown in (words, words[5:]):
+        label.setText(shown)
+        label.setSelection(0, len(QLabel.text(label)))
+        assert label.selectedText() == label.text() == shown
+    label.clear()
+    assert label.text() == ""
+
+
 def test_a_name_written_from_right_to_left_does_not_turn_its_sentence_round() -> None:
     words = "\u0641\u0627\u062a\u0648\u0631\u0629 1 → \u05d7\u05e9\u05d1\u05d5\u05df 2"
     layout = QTextLayout(left_to_right(words))

@@ -30,7 +30,10 @@ _PARTS = re.compile(r"[.@=:/\\_-]+(?=\w)|[^.@=:/\\_-]{24}(?=[^.@=:/\\_-])")
 
 
 class PlainLabel(QLabel):
-    """A label that shows its words to the letter, breaks long names where it wraps, and reads from left to right."""
+    """A label that shows its words to the letter, breaks long names where it wraps, and reads from left to right.
+
+    What people can select, to copy it, and what is rich text has no signs in it but those that were given.
+    """
 
     def __init__(self, words: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -39,12 +42,29 @@ class PlainLabel(QLabel):
 
     def setText(self, words: str) -> None:
         """Show other words."""
-        self._words = words
-        super().setText(breakable(left_to_right(words)))
+        super().setText(words)
+        self._words = super().text()  # what is no text is as Qt can show it
+        self._show_in_lines()
+
+    def clear(self) -> None:
+        """Show nothing."""
+        self.setText("")
 
     def text(self) -> str:
         """Return the words as they were given."""
         return self._words
+
+    def setTextInteractionFlags(self, flags: Qt.TextInteractionFlag) -> None:
+        """Say what people can do with the words."""
+        super().setTextInteractionFlags(flags)
+        self._show_in_lines()
+
+    def _show_in_lines(self) -> None:
+        is_copied = bool(self.textInteractionFlags() & Qt.TextInteractionFlag.TextSelectableByMouse)
+        is_plain = self.textFormat() is Qt.TextFormat.PlainText and not is_copied
+        shown = breakable(left_to_right(self._words)) if is_plain else self._words
+        if shown != super().text():
+            super().setText(shown)
 
 
 def left_to_right(words: str) -> str:

@@ -20,7 +20,7 @@ from metl_gui.core.dimensional.rows.epochs import head
 from metl_gui.core.dimensional.rows.replays import Coverage
 from metl_gui.warehouse.compaction import compacted_before
 from metl_gui.warehouse.coverage import cover
-from metl_gui.warehouse.databases.target import CommitUnknownError, WarehouseTarget
+from metl_gui.warehouse.databases.target import CommitUnknownError, TargetError, WarehouseTarget
 from metl_gui.warehouse.epochs import check_falls, prepare_spans
 from metl_gui.warehouse.forgotten_keys import ForgottenKeys, Secret
 from metl_gui.warehouse.load_memory import broken_before, remember_broken, remember_rate
@@ -189,15 +189,18 @@ class Loader:
         """Find out whether a load stands whose commit got no answer.
 
         Raises:
-            CommitUnknownError: it does not.
+            CommitUnknownError: it does not, or the target does not answer.
         """
-        self.target.reopen()
-        known = self._known(load) if self.target.has_table("metl_loads") else None
+        title = "The connection was lost at the end of a load"
+        try:
+            self.target.reopen()
+            known = self._known(load) if self.target.has_table("metl_loads") else None
+        except TargetError as error:
+            text = f"{self.target.title} cannot be asked whether it kept it: {error}"
+            raise CommitUnknownError(title, text, "Load again: what was kept is not loaded twice.") from error
         if known is None:
             raise CommitUnknownError(
-                "The connection was lost at the end of a load",
-                f"{self.target.title} was asked again, and kept nothing of it.",
-                "Load again.",
+                title, f"{self.target.title} was asked again, and kept nothing of it.", "Load again."
             )
         self.report = msgspec.structs.replace(known, is_repeated=False)
 

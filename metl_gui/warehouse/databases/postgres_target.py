@@ -211,7 +211,7 @@ class PostgreSql:
                     f"{self.title} did not say whether it kept the load.",
                     "Load again: what was kept is not loaded twice.",
                 ) from error
-            raise _refused(self.title, error) from error
+            raise self._refused(error) from error
 
     def _lock(self) -> None:
         """Wait until no other load writes into the schema; the lock goes with the transaction."""
@@ -291,7 +291,7 @@ class PostgreSql:
                     for batch in batches:
                         copy.write(batch)
         except psycopg.Error as error:
-            raise _refused(self.title, error) from error
+            raise self._refused(error) from error
         self._execute(f"ANALYZE {name(fitted(table))}")
 
     def unfit(self, columns: Sequence[str]) -> dict[str, str]:
@@ -369,7 +369,7 @@ class PostgreSql:
                 self._connection.execute(statement.encode())
             except psycopg.Error as error:
                 if error.sqlstate not in GONE:
-                    raise _refused(self.title, error) from error
+                    raise self._refused(error) from error
                 self._execute("ROLLBACK TO SAVEPOINT added")
 
     def set_views_aside(self, known: Declared) -> tuple[tuple[str, str], ...]:
@@ -392,7 +392,7 @@ class PostgreSql:
                 self._connection.execute(view.dropped.encode())
             except psycopg.Error as error:
                 if error.sqlstate not in _UNDROPPED:
-                    raise _refused(self.title, error) from error
+                    raise self._refused(error) from error
                 kept.add(view)
                 self._execute("ROLLBACK TO SAVEPOINT view")
             self._execute("RELEASE SAVEPOINT view")
@@ -433,7 +433,10 @@ class PostgreSql:
         try:
             return self._execute(query, values).fetchall()
         except psycopg.Error as error:
-            raise _refused(self.title, error) from error
+            raise self._refused(error) from error
+
+    def _refused(self, error: psycopg.Error) -> TargetError:
+        return _refused(self.title, error, is_lost=self._connection.broken)
 
     def _execute(self, text: str, values: Sequence[object] = ()) -> psycopg.Cursor[tuple[Any, ...]]:
         import psycopg
@@ -441,7 +444,7 @@ class PostgreSql:
         try:
             return self._connection.execute(text.encode(), list(values) or None)
         except psycopg.Error as error:
-            raise _refused(self.title, error) from error
+            raise self._refused(error) from error
 
 
 def _read_infinite_times(connection: psycopg.Connection[tuple[Any, ...]]) -> None:
@@ -517,8 +520,8 @@ def _unopened(title: str, error: psycopg.Error) -> TargetError:
     return TargetError("The database does not answer", f"{title}: {said}", "Look at its address, and whether it runs.")
 
 
-def _refused(title: str, error: psycopg.Error) -> TargetError:
-    """Return the error that a statement was refused."""
+def _refused(title: str, error: psycopg.Error, *, is_lost: bool) -> TargetError:
+    """Return the error that a statement was refused, or that there is no connection any more that could take one."""
     state, text = error.sqlstate or "", f"{title}: {_said(error)}"
     if state == "42501":
         return TargetError("A right is missing", text, "Ask the owner of the database for it (GRANT).")
@@ -534,16 +537,13 @@ def _refused(title: str, error: psycopg.Error) -> TargetError:
         return TargetError("Somebody has a table open", text, "Wait until nobody reads or changes it, then try again.")
     if state == "25006":
         return TargetError("The database takes no changes", text, "Name the server that is no standby.")
-    if state.startswith(("08", "57P")) or _is_lost(error):
+    if is_lost or state.startswith(_LOST):
         return ConnectionLostError("The connection was lost", text, "Load again: nothing of this load was kept.")
     return TargetError("The warehouse refused a statement", text, "Nothing of this load was kept.")
 
 
-def _is_lost(error: psycopg.Error) -> bool:
-    """Return whether there is no server any more that could have said anything; a value may be refused before it."""
-    import psycopg
-
-    return not error.sqlstate and not isinstance(error, psycopg.DataError)
+_LOST = ("080", "57P", "25P03", "25P04")
+"""How codes begin with which a server ends a connection: it is gone, restarts, or a transaction takes too long."""
 
 
 def _said(error: psycopg.Error) -> str:

@@ -56,6 +56,12 @@ from metl_gui.workbench.session import Workbench
 OnLoad = Callable[[LoadReport], None]
 """Told of each load."""
 
+_LOST_SECONDS = 10.0
+"""How long a load waits within which the connection was lost, before it is done again."""
+
+_MOST_LOST = 5
+"""Loads in a row within which the connection may be lost: more of them are no restart, and may be its cause."""
+
 _ASK_SECONDS = 1.0
 """How often a target is asked whether somebody wants a load, and whether it can be opened after it could not."""
 
@@ -175,6 +181,8 @@ class BatchLoads:
         self._progress = ReadProgress(head_of(spec).source)
         self._was_asked = False
         self._troubles: set[str] = set()
+        self._lost: list[StagedBatchFile] = []
+        self._lost_in_a_row = 0
 
     def begin(self) -> None:
         """Go on where the target is.
@@ -219,7 +227,8 @@ class BatchLoads:
         return True
 
     def _load_if_due(self) -> Iterator[EngineEvent]:
-        staged = staged_batches(self._checkpoint)
+        # A load within which the connection was lost is done again as it was: if it stands, its name is known.
+        staged = self._lost or staged_batches(self._checkpoint)
         waiting = sum(batch.messages for batch in staged)
         seconds = self._clock() - self._loaded_at
         if not staged or not self.policy.is_due(waiting, seconds, is_asked=self._is_asked()):
@@ -253,10 +262,15 @@ class BatchLoads:
                 loader = Loader(opened, self.tables, self.owner, told_steps(self.watch), secret)
                 parts = [part_at(path, mark) for batch in staged for path, mark in batch.parts.items()]
                 report = loader.load(parts, name, _coverage(staged), progress=progress)
-        except (ConnectionLostError, CommitUnknownError) as error:  # nothing of it was kept
+        except (ConnectionLostError, CommitUnknownError) as error:
+            self._lost, self._lost_in_a_row = staged, self._lost_in_a_row + 1
+            if self._lost_in_a_row > _MOST_LOST:
+                raise
+            self._looked_at = self._clock() + _LOST_SECONDS
             yield from self._troubled(error)
             return
         self._troubles.clear()
+        self._lost, self._lost_in_a_row = [], 0
         self._progress = ReadProgress(self._progress.source, name)
         for batch in staged:
             drop_staged(self._checkpoint, batch)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
@@ -240,9 +242,56 @@ def test_a_connection_that_is_lost_within_a_load_is_waited_for(
         assert "What is staged waits." in event.text
         assert run.after(1) == []
     assert run.loads.fault is None
-    (event,) = run.after(1)
+    (event,) = run.after(20)
     assert isinstance(event, LoadCommitted)
     assert loaded(tmp_path) == [1]
+
+
+def test_a_load_that_stands_though_nobody_answered_is_not_done_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = FollowedRun(tmp_path, "r1", LoadPolicy(60.0))
+    run.stage(1)
+    committed = DuckDb.transaction
+
+    @contextmanager
+    def unanswered(target: DuckDb) -> Iterator[None]:
+        with committed(target):
+            yield
+        raise CommitUnknownError("The connection was lost at the end of a load", "", "")
+
+    def away(_target: DuckDb) -> None:
+        raise TargetError("The database does not answer", "The server restarts.", "")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(DuckDb, "transaction", unanswered)
+        patch.setattr(DuckDb, "reopen", away)
+        (event,) = run.after(1)
+        assert isinstance(event, SourceTroubled)
+    run.stage(2)
+    (again,) = run.after(20)
+    assert isinstance(again, LoadCommitted)
+    assert (again.load, again.appended) == ("r1-000000001", 1)
+    (event,) = run.after(61)
+    assert isinstance(event, LoadCommitted)
+    assert (run.loads.fault, event.load, loaded(tmp_path)) == (None, "r1-000000002", [1, 2])
+    assert run.loads.sum.appended == 2
+
+
+def test_who_loses_the_connection_within_each_load_is_told_in_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = FollowedRun(tmp_path, "r1", LoadPolicy(60.0))
+    run.stage(1)
+
+    def lose(*_: object, **__: object) -> None:
+        raise ConnectionLostError("The connection was lost", "The server has no memory.", "Load again.")
+
+    monkeypatch.setattr("metl_gui.workbench.loads.followed_loads.Loader.load", lose)
+    for _ in range(20):
+        run.after(20)
+    with pytest.raises(ConnectionLostError):
+        run.loads.check()
 
 
 def test_counts_of_two_loads_are_added() -> None:

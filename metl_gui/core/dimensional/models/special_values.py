@@ -63,8 +63,11 @@ def is_value(value: str, type_: str) -> bool:
 def _is_decimal(value: str, digits: int, scale: int) -> bool:
     if _NUMBER.fullmatch(value) is None:
         return False
-    found = Decimal(value.strip())
-    places = -int(found.normalize().as_tuple().exponent)
+    try:
+        found = Decimal(value.strip())
+        places = -int(found.normalize().as_tuple().exponent)
+    except ArithmeticError:  # an exponent that no decimal has
+        return False
     return places <= scale and found.adjusted() < max(digits - scale, 1)
 
 

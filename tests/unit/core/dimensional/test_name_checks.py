@@ -139,6 +139,8 @@ def test_entities_whose_names_differ_in_capitals_alone_are_not_kept_together() -
         *(("1e3", "float", True), ("much", "float", False), ("yes", "boolean", True), ("maybe", "boolean", False)),
         *(
             ("1_000", "integer", False),
+            ("1e9999999999999999999", "integer", False),
+            ("1e1000000", "decimal(10,2)", False),
             ("\u0661", "integer", False),
             ("1_0.5", "decimal(4,2)", False),
             ("1e2", "integer", True),

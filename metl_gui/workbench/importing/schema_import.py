@@ -32,9 +32,10 @@ from metl_gui.core.project.reader_result import ReaderResult, SkippedSource, mer
 from metl_gui.core.project.source_formats import parse_format
 from metl_gui.core.review.items import review_items
 from metl_gui.core.runs.kafka import is_kafka
-from metl_gui.core.trees.declarations import VersionDeclaration
+from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration, fingerprint
 from metl_gui.core.trees.nodes import Side, Version
 from metl_gui.errors import EditError, UserError
+from metl_gui.formats.connect_schema import without_added
 from metl_gui.registry.files import sources as folders
 from metl_gui.registry.messages.schema_inference import have_same_paths
 from metl_gui.workbench.importing.remote_sources import EVERYTHING, ImportFilter, is_remote, read_remote, read_topics
@@ -382,7 +383,8 @@ def known_version(document: Document, side: Side, declaration: VersionDeclaratio
     """Find the version of the project that has the same content, by name or alias and fingerprint.
 
     Types that were read off data say less than declared ones and change with the data, so for an inferred version the
-    newest one with the same paths is the same.
+    newest one with the same paths is the same. A version of the same label is the same, too, where it has nothing but
+    what the flattening transform adds beside the content: older readers took that for columns.
     """
     tree = document.tree(side)
     schema = tree.named(declaration.name)
@@ -394,7 +396,15 @@ def known_version(document: Document, side: Side, declaration: VersionDeclaratio
     if same is None and declaration.inferred:
         paths = ((version, {attribute.path for attribute in version.attributes}) for version in reversed(versions))
         same = next((version for version, own in paths if have_same_paths(own, declaration.attributes)), None)
+    if same is None and declaration.label and side is Side.EXTRACTION:
+        labelled = tree.labelled(schema.id, declaration.label)
+        same = labelled if labelled is not None and _print_without_added(labelled) == print_ else None
     return same
+
+
+def _print_without_added(version: Version) -> str:
+    own = (AttributeDeclaration(a.path, a.type, a.logical, a.scale, a.optional) for a in version.attributes)
+    return fingerprint(without_added(own))
 
 
 def new_verdicts(transition: Transition) -> Iterable[Verdict]:

@@ -12,9 +12,11 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.matrix.canonical import state_hash
 from metl_gui.core.progress import Progress, Watch
 from metl_gui.core.project.reader_result import ReaderResult
+from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclaration
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import RunCancelled, SchemaError
 from metl_gui.packaged import sample_projects
@@ -85,6 +87,23 @@ def test_one_label_with_two_contents_is_refused_and_the_rest_goes_in(empty: Work
     assert [refusal.source for refusal in result.refused] == [str(clash)]
     assert "another content" in result.refused[0].reason
     assert not result.is_all_refused
+
+
+@pytest.mark.parametrize(("added", "is_same"), [("__deleted", True), ("gone", False)])
+def test_what_flattening_adds_and_older_readers_kept_is_no_other_content(
+    empty: Workbench, tmp_path: Path, added: str, is_same: bool
+) -> None:
+    fields = [{"type": "int32", "field": "id"}, {"type": "string", "optional": True, "field": added}]
+    schema = {"type": "struct", "name": "shop.public.orders.Value", "version": 1, "fields": fields}
+    own = (AttributeDeclaration("id", "int32", optional=False), AttributeDeclaration(added, "string"))
+    empty.do(AddVersion(Side.EXTRACTION, VersionDeclaration("shop.public.orders", own, "1")))
+    file = tmp_path / "orders.json"
+    file.write_text(json.dumps(schema if is_same else {**schema, "fields": fields[:1]}))
+    before = state_hash(empty.document)
+    result = import_sources(empty, Side.EXTRACTION, [file])
+    assert [one.version for one in result.unchanged] == (["1"] if is_same else [])
+    assert ["another content" in one.reason for one in result.refused] == ([] if is_same else [True])
+    assert state_hash(empty.document) == before
 
 
 def test_registry_addresses_and_missing_files_are_refused_by_name(empty: Workbench, tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from metl_gui.core.trees.schema_names import label_order
 from metl_gui.errors import SchemaError
 from metl_gui.registry.documents import decode, read_bytes
 from metl_gui.registry.messages.schema_changes import renames
-from metl_gui.registry.sql.spellings import says_nothing_of_types, with_known_words, without_storage
+from metl_gui.registry.sql.spellings import modified_columns, says_nothing_of_types, with_known_words, without_storage
 
 if TYPE_CHECKING:
     from sqlglot import Dialect, exp
@@ -45,12 +45,9 @@ _COPY, _COPIED = re.compile(r"COPY\s.*FROM\s+stdin;", re.IGNORECASE), "\\."
 _GO = re.compile(r"^[^\S\n]*GO[^\S\n]*;?[^\S\n]*$", re.IGNORECASE | re.MULTILINE)
 _RENAMES = re.compile(r"\s*(?:RENAME\s|(?:EXEC(?:UTE)?\s+)?(?:\[?sys\]?\s*\.\s*)?\[?sp_rename\b)", re.IGNORECASE)
 _TABLE = re.compile(r"\s*(?:CREATE|ALTER)\s", re.IGNORECASE)
-_MODIFIES = re.compile(
-    r"\s*ALTER\s+TABLE\s+(?P<table>\S+)\s+MODIFY\s*(?:(?P<listed>\(.*\))|(?P<one>[^(].*))\s*",
-    re.IGNORECASE | re.DOTALL,
-)
 _SETS_SCHEMA = re.compile(
-    r"\s*SET\s+(?:(?:SESSION|LOCAL)\s+)?search_path\s*(?:=|\bTO\b)\s*(?:(?P<quoted>[\"'])(?P<name>.*?)(?P=quoted)|(?P<plain>\w+)).*",
+    r"\s*SET\s+(?:(?:SESSION|LOCAL)\s+)?search_path\s*(?:=|\bTO\b)"
+    r"\s*(?:(?P<quoted>[\"'])(?P<name>.*?)(?P=quoted)|(?P<plain>\w+)).*",
     re.IGNORECASE | re.DOTALL,
 )
 _MOVES = re.compile(
@@ -165,6 +162,7 @@ class _MigrationFiles:
     def _one(self, written: str) -> None:
         import sqlglot
         from sqlglot import exp
+        from sqlglot.errors import SqlglotError
 
         domain = _DOMAIN.match(written)
         if domain:
@@ -186,13 +184,18 @@ class _MigrationFiles:
         if not _TABLE.match(written):
             self._tables.do(sqlglot.parse_one(written, dialect=self._grammar))
             return
-        written = with_known_words(written, self._dialect)
-        modified = _MODIFIES.fullmatch(written) if self._dialect == "oracle" else None
-        if modified is not None:
-            columns = modified["listed"] or f"({modified['one']})"
-            self._tables.modify(self._parsed(f"CREATE TABLE {modified['table']} {columns}"))
+        if says_nothing_of_types(written):
             return
-        self._tables.do(self._parsed(written))
+        written = with_known_words(written, self._dialect)
+        modified = modified_columns(written) if self._dialect == "oracle" else None
+        if modified is None:
+            self._tables.do(self._parsed(written))
+            return
+        try:
+            stated = self._parsed(modified)
+        except SqlglotError:
+            raise _not_understood() from None
+        self._tables.modify(stated)
 
     def _rename(self, written: str) -> None:
         """Do what a statement says that does nothing but rename."""
@@ -226,9 +229,13 @@ class _MigrationFiles:
                 raise
         if parsed is None or (plain != written and isinstance(parsed, exp.Command)):
             parsed = sqlglot.parse_one(plain, dialect=self._grammar)
-        if isinstance(parsed, exp.Command) and _CHANGES_COLUMNS.match(written) and not says_nothing_of_types(written):
-            raise SchemaError("The statement is not understood.", hint="Write each change of a column by itself.")
+        if isinstance(parsed, exp.Command) and _CHANGES_COLUMNS.match(written):
+            raise _not_understood()
         return parsed
+
+
+def _not_understood() -> SchemaError:
+    return SchemaError("The statement is not understood.", hint="Write each change of a column by itself.")
 
 
 def _grammar(dialect: str) -> Dialect:

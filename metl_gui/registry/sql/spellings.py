@@ -20,10 +20,12 @@ _QUOTED_WITH_BACKSLASH = r"""(?P<quoted>'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.|"")*
 _AS_TYPE = r"""(?<=[\w"`\]])(?P<space>\s+)"""
 """A type stands behind the name of its column; what begins a definition is a name."""
 
-_BEHIND = r"""(?<=[\w)\]"'`])\s*"""
+_NO_NAME_BEFORE = "".join(rf"(?<!\b{word})" for word in ("ADD", "COLUMN", "CONSTRAINT", "EXISTS", "TABLE", "TO"))
+_BEHIND = rf"""(?<=[\w)\]"'`]){_NO_NAME_BEFORE}\s*"""
 """A clause stands behind something of its definition, or of the one before; what begins one is a name."""
 
 _PARENTHESES = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
+_TEXT = r"'(?:[^']|'')*'"
 _REST = rf"(?:[^,()]|{_PARENTHESES})*"
 """What is left of a definition."""
 
@@ -87,7 +89,8 @@ _STORAGE: dict[str, Sequence[Spelling]] = {
         _clause(rf"\bUSING\s+INDEX\b{_REST}"),
         _clause(rf"\bGENERATED\s+(?:ALWAYS|BY\s+DEFAULT(?:\s+ON\s+NULL)?)\s+AS\s+IDENTITY\b{_REST}", "NOT NULL"),
         _clause(r"\b(?:(?:NOT\s+)?DEFERRABLE|INITIALLY\s+(?:IMMEDIATE|DEFERRED)|(?:NO)?RELY|(?:NO)?VALIDATE)\b"),
-        _clause(r"\b(?:ENABLE|DISABLE|INVISIBLE|VISIBLE|VIRTUAL)\b"),
+        _clause(rf"\bENCRYPT\b(?:\s+(?:USING|IDENTIFIED\s+BY|NO|SALT)\b|\s+{_TEXT})*"),
+        _clause(r"\b(?:ENABLE|DISABLE|INVISIBLE|VISIBLE|VIRTUAL|DECRYPT)\b"),
     ),
 }
 
@@ -143,13 +146,34 @@ def _without_options(statement: str) -> str:
 
 
 _NAME = r"""(?:\[[^\]]*\]|"[^"]*"|[^\s\["(),])+"""
+_MASKED = rf"MASKED(?:\s+WITH\s*\(\s*FUNCTION\s*=\s*N?{_TEXT}\s*\))?"
+_OF_CONSTRAINT = r"(?:ENABLE|DISABLE|(?:NOT\s+)?DEFERRABLE|INITIALLY|(?:NO)?RELY|(?:NO)?VALIDATE|USING)\b"
+_OF_PARTITION = (
+    r"(?:ADD|DROP|REBUILD|UNUSABLE|COALESCE|MAPPING|SHRINK|(?:DE)?ALLOCATE|LOB|OVERFLOW|(?:NO)?COMPRESS|(?:NO)?LOGGING"
+    r"|PCTFREE|INITRANS|STORAGE|INDEXING)\b"
+)
 _SAYS_NOTHING = re.compile(
-    rf"\s*ALTER\s+TABLE\s+(?:ONLY\s+)?{_NAME}\s+(?:ADD\s+(?:CONSTRAINT\s+{_NAME}\s+)?DEFAULT\b"
-    rf"|ADD\s+SUPPLEMENTAL\s+LOG\b|ALTER\s+(?:COLUMN\s+)?{_NAME}\s+ADD\s+GENERATED\b){_REST}",
+    rf"\s*ALTER\s+TABLE\s+(?:ONLY\s+)?{_NAME}\s+(?:(?:ADD\s+(?:CONSTRAINT\s+{_NAME}\s+)?DEFAULT\b"
+    rf"|ADD\s+SUPPLEMENTAL\s+LOG\b|ALTER\s+(?:COLUMN\s+)?{_NAME}\s+ADD\s+GENERATED\b"
+    rf"|MODIFY\s+(?:(?:PRIMARY\s+KEY|UNIQUE\s*\([^()]*\)|CONSTRAINT\s+{_NAME})\s+{_OF_CONSTRAINT}"
+    rf"|(?:SUB)?PARTITION\s+{_NAME}\s+{_OF_PARTITION}|LOB\s*(?=\()|NESTED\s+TABLE\b|DEFAULT\s+ATTRIBUTES\b)){_REST}"
+    rf"|ALTER\s+COLUMN\s+{_NAME}\s+(?:ADD|DROP)\s+"
+    rf"(?:{_MASKED}|SPARSE|ROWGUIDCOL|PERSISTED|HIDDEN|NOT\s+FOR\s+REPLICATION)\s*)",
     re.IGNORECASE,
 )
+_MODIFIES = re.compile(rf"\s*ALTER\s+TABLE\s+(?P<table>{_NAME})\s+MODIFY\b\s*", re.IGNORECASE)
+_LISTED = re.compile(rf"{_PARENTHESES}\s*")
 
 
 def says_nothing_of_types(statement: str) -> bool:
-    """Return whether a statement only says which values columns get by themselves, or what the log holds of them."""
+    """Return whether a statement only says how columns are kept, shown or filled, or what is checked of them."""
     return _SAYS_NOTHING.fullmatch(statement) is not None
+
+
+def modified_columns(statement: str) -> str | None:
+    """Return what Oracle's MODIFY states of columns as a new table of them; ``None`` of any other statement."""
+    found = _MODIFIES.match(statement)
+    if found is None:
+        return None
+    stated = statement[found.end() :]
+    return f"CREATE TABLE {found['table']} {stated if _LISTED.fullmatch(stated) else f'({stated})'}"

@@ -14,6 +14,11 @@ from metl_gui.registry.messages.schema_changes import ColumnRenamed, Renamed
 from metl_gui.registry.postgres_types import ConnectType
 from metl_gui.registry.sql.column_types import SERIALS, kind_name, own_name, type_of
 
+_NO_TYPES = frozenset({"INVISIBLE", "VISIBLE", "ENCRYPT", "DECRYPT"})
+"""Words of Oracle that the parser takes for a type where they stand alone behind the name of a column."""
+
+_KEEPS = "The column stays as it was before. Write its type as the database does."
+
 Name = tuple[str, ...]
 """A table with its schema or database before it, where that is known."""
 
@@ -157,7 +162,10 @@ class TableDefinitions:
         inherited = properties.find(exp.InheritsProperty) if properties is not None else None
         for parent in inherited.expressions if inherited is not None else ():
             known = self.tables.get(self._name(parent))
-            table.columns = {**(known.columns if known is not None else {}), **table.columns}
+            if known is not None:
+                own, table.columns = table.columns, {}
+                self._take_columns(table, known)
+                table.columns |= own
         self.tables[name] = table
 
     def _add_alike(self, table: TableDefinition, part: exp.LikeProperty) -> None:
@@ -170,23 +178,32 @@ class TableDefinitions:
         if other is None:
             shown = ".".join(table.name), ".".join(self._name(part.this))
             raise SchemaError(f"The columns of {shown[0]} are not stated.", f"They are those of {shown[1]}.")
-        for column in other.columns.values():
-            is_required = column.is_required or column.name in other.key
-            table.columns[column.name] = replace(column, is_required=is_required, was=())
+        self._take_columns(table, other)
         words = [f"{one.this} {one.args['value']}".upper() for one in part.expressions]
         if {"INCLUDING ALL", "INCLUDING INDEXES"}.intersection(words):
             self._set_key(table, other.key, None)
             table.unique = list(other.unique)
+
+    def _take_columns(self, table: TableDefinition, other: TableDefinition) -> None:
+        """Add columns as another table has them; those of its key are without null, as they are there."""
+        for column in other.columns.values():
+            is_required = column.is_required or column.name in other.key
+            table.columns[column.name] = replace(column, is_required=is_required, was=())
 
     def modify(self, stated: exp.Expr) -> None:
         """Change columns of a table to what is stated of them, as Oracle does.
 
         Args:
             stated: a table of the columns that change; one without a type keeps the type that it has.
+
+        Raises:
+            SchemaError: the type of one is unknown; nothing is changed.
         """
         table = self.tables.get(self._name(stated.this))
         if table is None:
             return  # of a table that no file makes
+        for part in stated.this.expressions:
+            self._refuse_unknown_type(table, part)
         for part in stated.this.expressions:
             before = table.columns.get(self._text(part.this))
             if before is None:
@@ -195,7 +212,7 @@ class TableDefinitions:
             now = table.columns[before.name]
             now.was, now.comment = before.was, before.comment
             kind, allows_null = part.args.get("kind"), _allows_null(part)
-            if kind is None or kind_name(kind) == "NULL":
+            if kind is None or kind_name(kind) == "NULL" or _is_no_type(kind):
                 now.type, now.written = before.type, before.written
             now.is_required = now.is_required or (before.is_required and not allows_null)
         table.is_told = False
@@ -312,6 +329,8 @@ class TableDefinitions:
         table = self.tables.get(self._name(statement.this))
         if table is None:
             return  # of a table that no file makes
+        for action in statement.args.get("actions") or ():
+            self._refuse_unknown_type(table, action)
         to = next((one for one in statement.args.get("options") or () if isinstance(one, exp.ToTableProperty)), None)
         for action in statement.args.get("actions") or ():
             if to is not None and isinstance(action, exp.AlterRename):  # PostgreSQL may leave out the word COLUMN
@@ -319,6 +338,24 @@ class TableDefinitions:
             else:
                 self._act(table, action)
         table.is_told = False
+
+    def _refuse_unknown_type(self, table: TableDefinition, action: exp.Expr) -> None:
+        """Refuse a change of a column that is there to what is no type that we know: it would leave its table.
+
+        PostgreSQL alone says with a word of its own that a type follows.
+
+        Raises:
+            SchemaError: the type is unknown.
+        """
+        part = action.this if isinstance(action, exp.ModifyColumn) else action
+        if self._dialect == "postgres" or not isinstance(part, exp.ColumnDef | exp.AlterColumn):
+            return
+        kind, name = part.args.get("dtype") or part.args.get("kind"), self._text(part.this)
+        if name not in table.columns or not isinstance(kind, exp.DataType) or kind_name(kind) != "USERDEFINED":
+            return
+        if not _is_no_type(kind) and type_of(self._dialect, kind, self._named) is None:
+            shown = f"{'.'.join(table.name)}: {name} {kind.sql(self._dialect)}"
+            raise SchemaError(f"The new type of a column is not known ({shown}).", hint=_KEEPS)
 
     def _act(self, table: TableDefinition, action: exp.Expr) -> None:
         match action:
@@ -415,6 +452,10 @@ def _allows_null(part: exp.ColumnDef) -> bool:
     kind, constraints = part.args.get("kind"), part.args.get("constraints") or ()
     is_alone = isinstance(kind, exp.DataType) and kind_name(kind) == "NULL"
     return is_alone or any(constraint.kind.args.get("allow_null") for constraint in constraints)
+
+
+def _is_no_type(kind: exp.DataType) -> bool:
+    return kind_name(kind) == "USERDEFINED" and own_name(kind).upper() in _NO_TYPES
 
 
 def _constraint_name(part: exp.Expr) -> exp.Expr | None:

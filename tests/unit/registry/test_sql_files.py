@@ -347,6 +347,68 @@ def test_tables_of_postgresql_are_in_the_schema_that_their_file_sets(tmp_path: P
 
 
 @pytest.mark.parametrize(
+    "change",
+    [
+        "ALTER COLUMN mail ADD MASKED WITH (FUNCTION = 'email()')",
+        "ALTER COLUMN [mail] ADD MASKED WITH (FUNCTION = 'partial(1, \"X)\", 0)')",
+        "ALTER COLUMN mail DROP MASKED",
+        "ALTER COLUMN mail ADD ROWGUIDCOL",
+        "ALTER COLUMN mail ADD SPARSE",
+        "ALTER COLUMN mail DROP NOT FOR REPLICATION",
+    ],
+)
+def test_what_sql_server_says_of_the_keeping_of_a_column_leaves_it_as_it_is(tmp_path: Path, change: str) -> None:
+    table = "CREATE TABLE dbo.t (id int PRIMARY KEY, mail nvarchar(9) NOT NULL);"
+    reading = read(tmp_path, Format.SQL_SQLSERVER, t=f"{table} ALTER TABLE dbo.t {change};")
+    assert not reading.refused
+    assert types(reading.declarations[0])["mail"] == ("string", "", None, False)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "(a INVISIBLE)",
+        "a VISIBLE",
+        "a ENCRYPT",
+        "(a ENCRYPT USING 'AES256' NO SALT)",
+        "(a DECRYPT)",
+        "CONSTRAINT c ENABLE NOVALIDATE",
+        "PRIMARY KEY DISABLE",
+        "PARTITION p ADD VALUES (3)",
+        "LOB (a) (CACHE)",
+        "DEFAULT ATTRIBUTES TABLESPACE x",
+    ],
+)
+def test_what_oracle_modifies_beside_types_leaves_columns_as_they_are(tmp_path: Path, change: str) -> None:
+    table = "CREATE TABLE s.t (a VARCHAR2(9) NOT NULL, b NUMBER(3));"
+    reading = read(tmp_path, Format.SQL_ORACLE, t=f"{table} ALTER TABLE s.t MODIFY {change};")
+    assert not reading.refused
+    assert types(reading.declarations[0])["A"] == ("string", "", None, False)
+
+
+@pytest.mark.parametrize(
+    ("format_", "change"),
+    [
+        (Format.SQL_ORACLE, "MODIFY (a VARCHAR2(50) NOT NULL) ADD (c NUMBER(3))"),
+        (Format.SQL_ORACLE, "MODIFY (a NOT NULL) MODIFY (b NOT NULL)"),
+        (Format.SQL_ORACLE, "MODIFY a NOT NULL MODIFY b NOT NULL"),
+        (Format.SQL_ORACLE, "MODIFY (b NOT NULL, a WHATEVER)"),
+        (Format.SQL_SQLSERVER, "ALTER COLUMN a WHATEVER"),
+        (Format.SQL_MYSQL, "MODIFY b bigint, MODIFY a WHATEVER"),
+    ],
+)
+def test_a_change_that_is_read_in_part_alone_is_refused_as_a_whole(
+    tmp_path: Path, format_: Format, change: str
+) -> None:
+    reading = read(tmp_path, format_, t=f"CREATE TABLE s.t (a varchar(9), b int); ALTER TABLE s.t {change};")
+    (before,) = read(tmp_path, format_, t="CREATE TABLE s.t (a varchar(9), b int);").declarations
+    assert [one.attributes for one in reading.declarations] == [before.attributes]
+    (refused,) = reading.refused
+    said = "is not known (s.t: a WHATEVER)" if "WHATEVER" in change else "The statement is not understood"
+    assert said.casefold() in refused.reason.casefold()
+
+
+@pytest.mark.parametrize(
     ("format_", "columns"),
     [
         (Format.SQL_POSTGRESQL, "storage text, compression int, a text COMPRESSION lz4 NOT NULL"),
@@ -358,6 +420,28 @@ def test_a_column_may_be_called_as_a_word_about_storage_is(tmp_path: Path, forma
     (found,) = read(tmp_path, format_, t=f"CREATE TABLE s.t ({columns});").declarations
     assert [one.path.lower() for one in found.attributes] == [part.split()[0] for part in columns.split(", ")]
     assert not found.attributes[-1].optional
+
+
+@pytest.mark.parametrize(
+    ("format_", "added"),
+    [
+        (Format.SQL_ORACLE, "visible NUMBER(1) DEFAULT 1 NOT NULL ENABLE"),
+        (Format.SQL_POSTGRESQL, "COLUMN storage text COMPRESSION lz4 NOT NULL"),
+        (Format.SQL_POSTGRESQL, "COLUMN IF NOT EXISTS storage text COMPRESSION lz4 NOT NULL"),
+    ],
+)
+def test_a_column_that_is_added_may_be_called_so_too(tmp_path: Path, format_: Format, added: str) -> None:
+    (found,) = read(tmp_path, format_, t=f"CREATE TABLE s.t (id int); ALTER TABLE s.t ADD {added};").declarations
+    assert [one.path.lower() for one in found.attributes][1:] in (["visible"], ["storage"])
+    assert not found.attributes[-1].optional
+
+
+def test_a_table_that_inherits_has_columns_of_its_own(tmp_path: Path) -> None:
+    made = "CREATE TABLE a (id int PRIMARY KEY, x text); CREATE TABLE b (y int) INHERITS (a);"
+    changed = "ALTER TABLE b ALTER x SET NOT NULL; ALTER TABLE b RENAME x TO z;"
+    parent, child = read(tmp_path, Format.SQL_POSTGRESQL, t=made + changed).declarations
+    assert [(one.path, one.optional) for one in parent.attributes] == [("id", False), ("x", True)]
+    assert [(one.path, one.optional) for one in child.attributes] == [("id", False), ("z", False), ("y", True)]
 
 
 def test_patterns_pass_through_long_statements_once(tmp_path: Path) -> None:

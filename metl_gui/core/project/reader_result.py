@@ -28,10 +28,13 @@ class SchemaSuccession(Value):
     Args:
         name: its new name.
         of: what it may be known as.
+        is_same: the source does not say so, older readers called it otherwise: it goes on only what has a version of
+            the same content.
     """
 
     name: str
     of: tuple[str, ...]
+    is_same: bool = False
 
 
 class ReaderResult(Value):

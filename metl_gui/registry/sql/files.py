@@ -129,12 +129,16 @@ class _MigrationFiles:
             if table.left_out:
                 columns = ", ".join(table.left_out)
                 wrong.append(f"The connector leaves out columns of {'.'.join(table.name)}: {columns}.")
-            if table.was:
-                self.continuations.append(SchemaSuccession(self._name(table.name), (self._name(table.was[-1]),)))
-                table.was = []
+            name, was = self._name(table.name), tuple(self._name(one) for one in table.was)
+            if was:
+                self.continuations.append(SchemaSuccession(name, was))
+            if table.is_in_set_schema:
+                unset = tuple(self._name(self._tables.unset(one)) for one in (table.name, *table.was))
+                self.continuations.append(SchemaSuccession(name, unset, is_same=True))
+            table.was, table.is_in_set_schema = [], False
             if attributes:
                 key = key_of(table, {attribute.path for attribute in attributes})
-                declared.append(VersionDeclaration(self._name(table.name), attributes, label, (), key, source=source))
+                declared.append(VersionDeclaration(name, attributes, label, (), key, source=source))
             for column in table.columns.values():
                 column.was = ()
         return declared, wrong or ([] if declared else ["No statement in it makes or changes a table."])

@@ -56,6 +56,7 @@ class TableDefinition:
         unique: names and columns of the unique indexes, the one that the connector takes first.
         was: names that it had before.
         is_told: nothing has changed since its version was told.
+        is_in_set_schema: it was made without a schema, where a statement had set one.
     """
 
     name: Name
@@ -65,6 +66,7 @@ class TableDefinition:
     unique: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
     was: list[Name] = field(default_factory=list)
     is_told: bool = False
+    is_in_set_schema: bool = False
 
     @property
     def attributes(self) -> tuple[AttributeDeclaration, ...]:
@@ -107,6 +109,10 @@ class TableDefinitions:
     def use(self, name: str) -> None:
         """Let tables that are written without a schema be in one; in the default where it has no name."""
         self._database = name or self._default
+
+    def unset(self, name: Name) -> Name:
+        """Return what a table would be called if no statement had set a schema."""
+        return (self._default, name[-1]) if self._default else name[-1:]
 
     def do(self, statement: exp.Expr) -> None:
         """Add what a statement changes; most say nothing of tables.
@@ -152,6 +158,7 @@ class TableDefinitions:
         if name in self.tables and statement.args.get("exists"):
             return
         table = TableDefinition(name)
+        table.is_in_set_schema = self._database != self._default and len(self._written(schema.this)) == 1
         for part in schema.expressions:
             if isinstance(part, exp.ColumnDef):
                 self._add(table, part)

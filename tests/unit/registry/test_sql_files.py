@@ -343,7 +343,45 @@ def test_tables_of_postgresql_are_in_the_schema_that_their_file_sets(tmp_path: P
     )
     assert [one.name for one in reading.declarations] == ["Shop.t", "public.u", "public.v", "shop.u"]
     assert [one.path for one in reading.declarations[-1].attributes] == ["a", "b"]
-    assert [(one.name, one.of) for one in reading.continuations] == [("shop.u", ("public.u",))]
+    assert [(one.name, one.of, one.is_same) for one in reading.continuations] == [
+        ("Shop.t", ("public.t",), True),
+        ("shop.u", ("public.u",), False),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("before", "sets"), [("public.", "SET search_path TO app;"), ("", "USE `app`;")], ids=["postgresql", "mysql"]
+)
+@pytest.mark.parametrize("is_same", [True, False], ids=["same", "other"])
+def test_a_table_goes_on_that_was_imported_before_the_schema_of_its_file_was_followed(
+    tmp_path: Path, before: str, sets: str, is_same: bool
+) -> None:
+    columns = "(id int, a text)" if is_same else "(id int, b int)"
+    renamed = "ALTER TABLE t RENAME TO u; ALTER TABLE u ADD e int;"
+    for folder, texts in (
+        ("old", (f"CREATE TABLE {before}t (id int, a text);", f"ALTER TABLE {before}t ADD c int;")),
+        ("new", (f"{sets} CREATE TABLE t {columns};", f"{sets} ALTER TABLE t ADD c int;", f"{sets} {renamed}")),
+    ):
+        (tmp_path / folder).mkdir()
+        for at, text in enumerate(texts, 1):
+            (tmp_path / folder / f"{at}_x.sql").write_text(text)
+    choice = ImportFilter(prefix="shop")
+    format_ = Format.SQL_POSTGRESQL if before else Format.SQL_MYSQL
+    with Workbench.create(tmp_path / "p.metl") as workbench:
+        for folder in ("old", "new"):
+            result = import_sources(workbench, Side.EXTRACTION, [tmp_path / folder], format_, choice=choice)
+            assert not result.refused
+        tree = workbench.document.extraction
+        found = {schema.name: [version.label for version in tree.versions(schema.id)] for schema in tree.schemas()}
+        old = f"shop.{before}t"
+        assert found == ({old: ["1", "2", "3"]} if is_same else {old: ["1", "2"], "shop.app.t": ["1", "2", "3"]})
+        assert tree.named("shop.app.u") == tree.named("shop.app.t")
+
+
+def test_a_table_goes_on_by_what_it_was_called_before_a_file_that_renames_it_twice(tmp_path: Path) -> None:
+    twice = "ALTER TABLE a RENAME TO b; ALTER TABLE b RENAME TO c;"
+    reading = read(tmp_path, Format.SQL_POSTGRESQL, V1="CREATE TABLE a (x int);", V2=twice)
+    assert [(one.name, one.of[0]) for one in reading.continuations] == [("public.c", "public.a")]
 
 
 @pytest.mark.parametrize(

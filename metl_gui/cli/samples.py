@@ -189,8 +189,7 @@ def _previewed(found: PreviewedSource) -> Iterator[str]:
         where = f"{each.schema} {each.version}".strip()
         yield " · ".join(part for part in (each.position, where, each.op_words, each.words) if part)
         for message in each.messages:
-            text = "not shown: it cannot be told which values are masked" if message.text is None else message.text
-            yield f"  {text if isinstance(text, str) else text.decode()}"
+            yield f"  {message.line or 'not shown: it cannot be told which values are masked'}"
             yield from (f"    {note}" for note in message.notes)
     for position in found.cut:
         yield f"{position} · Would be set aside. It is larger than a record may be."

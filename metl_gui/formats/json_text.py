@@ -28,6 +28,8 @@ _OPENING, _CLOSING = list(b"[{"), list(b"]}")
 BLANK = b" \t\n\r"
 """What may stand between the tokens of JSON."""
 
+_ON_ONE_LINE = bytes.maketrans(b"\r\n", b"  ")
+
 
 class ParsedObject(bytes):
     """The text of an object whose members are at hand, so that it is not parsed again.
@@ -170,6 +172,11 @@ def is_compact(text: bytes | Raw, found: Members) -> bool:
     """
     names = "".join(found)
     return len(text) == len(names) + len(b"".join(found.values())) + 4 * len(found) + 1 and names.isascii()
+
+
+def on_one_line(text: bytes) -> bytes:
+    """Return JSON that was accepted with spaces for its line ends: they stand between tokens, never in a string."""
+    return text.translate(_ON_ONE_LINE)
 
 
 def quoted(text: str) -> bytes:

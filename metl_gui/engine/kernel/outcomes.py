@@ -24,8 +24,12 @@ from metl_gui.engine.kernel.numbered_counts import Filled, NumberedCounts, added
 from metl_gui.engine.kernel.plan import BlockPlan
 from metl_gui.errors import RecordError
 from metl_gui.formats.hidden_values import Names, hidden
-from metl_gui.formats.json_text import NULL, quoted
+from metl_gui.formats.json_text import NULL, on_one_line, quoted
 from metl_gui.formats.record_kind import RecordKind
+
+_PIECE_BYTES = 1 << 18
+_LINE_FEED, _SPACE = b"\n "
+"""In JSON that was accepted only line ends and tabs come before a space."""
 
 _DETAIL_LETTERS = 2000
 """Details may name what a hostile record is made of; the record itself stands beside them."""
@@ -117,17 +121,27 @@ class MappedBatch:
         """Return the entity of each message."""
         return [self.entity_names[entity] for entity in self.entities.tolist()]
 
-    def lines_by_entity(self) -> dict[str, memoryview | bytes]:
-        """Return the messages of each entity, each with a line feed behind it, in the order they first came."""
-        found, first = np.unique(self.entities, return_index=True)
-        if len(found) == 1:
-            return {self.entity_names[found[0]]: self.text}
-        return {self.entity_names[entity]: self._lines(entity) for entity in found[np.argsort(first)]}
+    def lines(self) -> memoryview:
+        """Return the text with each message on one line: values that span lines have spaces for their line ends."""
+        letters = np.frombuffer(self.text, np.uint8)
+        pieces = (letters[at : at + _PIECE_BYTES] for at in range(0, len(letters), _PIECE_BYTES))
+        if sum(int(np.count_nonzero(piece < _SPACE)) for piece in pieces) == len(self):
+            return self.text
+        found = bytearray(on_one_line(bytes(self.text)))
+        np.frombuffer(found, np.uint8)[self.stops] = _LINE_FEED
+        return memoryview(found)
 
-    def _lines(self, entity: int) -> bytes:
+    def lines_by_entity(self) -> dict[str, memoryview | bytes]:
+        """Return the messages of each entity, each one line with its line feed, in the order they first came."""
+        found, first = np.unique(self.entities, return_index=True)
+        text = self.lines()
+        if len(found) == 1:
+            return {self.entity_names[found[0]]: text}
+        return {self.entity_names[entity]: self._lines(entity, text) for entity in found[np.argsort(first)]}
+
+    def _lines(self, entity: int, text: memoryview) -> bytes:
         of_it = self.entities == entity
         ends = zip(self.starts[of_it].tolist(), (self.stops[of_it] + 1).tolist(), strict=True)
-        text = self.text
         return b"".join([text[start:end] for start, end in ends])
 
     @property

@@ -124,7 +124,7 @@ class JsonlSink:
         names = [folder_name(entity) for entity in outcome.entity_names]
         times, time_ends = spans_of(outcome, (TS_MS,))
         places = np.stack((outcome.starts, outcome.stops + 1, times[0], time_ends[0]), axis=1).tolist()
-        text = bytes(outcome.text)
+        text = bytes(outcome.lines())
         for entity, (start, end, time, time_end) in zip(outcome.entities.tolist(), places, strict=True):
             folder = names[entity], date_folder(milliseconds(text[time:time_end]))
             by_folder.setdefault(folder, []).append(text[start:end])

@@ -21,7 +21,7 @@ from metl_gui.core.project.masks import hidden_sources
 from metl_gui.core.runs.records import RecordOutcome
 from metl_gui.engine.mapping.preview import OneMessage, OneOutcome, Previewer
 from metl_gui.engine.sources.batches import FirstRecord
-from metl_gui.formats.json_text import Members, quoted
+from metl_gui.formats.json_text import Members, on_one_line, quoted
 from metl_gui.formats.record_delimiters import split
 from metl_gui.values import Value
 from metl_gui.workbench.importing.remote_sources import records_to_see
@@ -79,6 +79,11 @@ class PreviewMessage(Value):
     text: bytes | None
     links: tuple[tuple[str, str], ...]
     notes: tuple[str, ...] = ()
+
+    @property
+    def line(self) -> str:
+        """The message on one line, as files have it; empty where it is not shown."""
+        return on_one_line(self.text or b"").decode()
 
 
 class Preview(Value):

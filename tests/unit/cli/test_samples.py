@@ -81,6 +81,16 @@ def test_a_preview_prints_the_bytes_that_a_test_run_writes_and_its_counts_add_up
     assert b'"amount":12.50' in printed[0]
 
 
+def test_a_preview_prints_a_message_on_one_line_although_its_values_span_some(
+    project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = tmp_path / "pretty.json"
+    source.write_bytes(RECORD % b'{"id":1,"customer_id":null,"amount":{\r\n  "a": "\\n"\n},"legacy":0}')
+    assert main(["preview", str(project), "--source", str(source)]) == 0
+    message = next(line for line in capsys.readouterr().out.split("\n") if line.startswith("  {"))
+    assert json.loads(message)["payload"]["amount"] == {"a": "\n"}
+
+
 def test_a_preview_reads_the_standard_input_up_to_its_limit(
     metl: Metl, project: Path, messages: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 from metl_gui.core.runs.records import RecordOutcome
 from metl_gui.engine.kernel.records import Records
-from metl_gui.engine.mapping.kernel import Kernel
+from metl_gui.engine.mapping.kernel import Choice, Kernel
+from metl_gui.engine.sinks.jsonl import JsonlSink
 from tests.helpers.plans import map_all, plan_of
 
 PLAN = plan_of(
@@ -66,6 +68,26 @@ def test_lines_by_entity_are_the_messages_of_each_in_order() -> None:
         wanted: b"".join(text + b"\n" for entity, text in messages if entity == wanted) for wanted in ("one", "two")
     }
     assert outcome.counts()["bytes_out"] == sum(len(text) for _, text in messages)
+
+
+@pytest.mark.parametrize("choice", ["compiled", "reference"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_a_message_is_one_line_although_its_values_span_some(choice: Choice, end: str, tmp_path: Path) -> None:
+    value = json.dumps({"a\nb": ["\r\n", {}], "c": [1, 2]}, indent=2).replace("\n", end)
+    raw = change(1, "here").replace(b'"here"', value.encode())
+    outcome = map_all(Kernel(PLAN, choice=choice, patience=0), [change(0, "plain"), raw, raw, change(2, "plain")])
+    for by_date in (False, True):
+        folder = tmp_path / str(by_date)
+        folder.mkdir()
+        sink = JsonlSink(folder, "part", by_date=by_date)
+        sink.append(outcome)
+        written = {path: Path(path).read_bytes() for path in sink.close()}
+        assert len(written) == 2
+        for path, lines in written.items():
+            entity = "one" if "/one/" in path else "two"
+            messages = [text for to, text in zip(outcome.sent_to(), outcome.messages(), strict=True) if to == entity]
+            assert [json.loads(line) for line in lines.splitlines()] == list(map(json.loads, messages))
+    assert value.encode() in outcome.message(2)
 
 
 def test_every_mapped_attribute_is_counted_in_the_messages_in_which_it_is_not_null() -> None:

@@ -316,14 +316,30 @@ def is_passed_over(folders: Iterable[str], pattern: Iterable[str] = ()) -> bool:
 
 
 def _below(folder: Path) -> Iterator[Path]:
+    """Yield the files of a folder and its subfolders; those that links lead to are some too, each once."""
+
     def refuse(error: OSError) -> None:
         raise RunError(
             "A source folder cannot be read.", f"{error.filename}: {error.strerror}.", "Check its permissions."
         ) from error
 
-    for place, folders, names in os.walk(folder, onerror=refuse):
-        folders[:] = sorted(name for name in folders if not is_passed_over([name]))
+    root = Path(os.path.realpath(folder))
+    known = {root}
+    for place, folders, names in os.walk(folder, onerror=refuse, followlinks=True):
+        folders[:] = [
+            name for name in sorted(folders) if not is_passed_over([name]) and _is_new(Path(place, name), root, known)
+        ]
         yield from (Path(place, name) for name in names if not is_passed_over([name]))
+
+
+def _is_new(folder: Path, root: Path, known: set[Path]) -> bool:
+    """Return whether a folder is not read already, nor will be without a link that leads to it; it is known then."""
+    real = Path(os.path.realpath(folder))
+    is_within = real.is_relative_to(root) or root.is_relative_to(real)
+    if real in known or (folder.is_symlink() and is_within):
+        return False
+    known.add(real)
+    return True
 
 
 def fixed_part(pattern: Path) -> Path:

@@ -133,14 +133,41 @@ class VersionResolver:
                 raise RecordError("no_key", "a delete with neither a message key nor a row")
             fitting = [version for version in versions if _fits_by_key(version, change)]
         if not fitting:
-            raise RecordError(
-                "unknown_version", f"no version has the members {', '.join(change.row or ()) or '(none)'}"
-            )
+            raise RecordError("unknown_version", self._why_none_fits(versions, change))
         newest = fitting[-1]
         outputs = [self._output(version, change) for version in fitting]
         if len(set(outputs)) > 1:
             raise RecordError("ambiguous_version", _difference_words(fitting, outputs))
         return newest
+
+    def _why_none_fits(self, versions: Sequence[VersionPlan], change: RowChange) -> str:
+        """Say what no version has; of the newest with all members of the row, what is another within it or missing."""
+        row, key = change.row or {}, change.key() if change.op == "d" else None
+        if not row and key:
+            return f"no version has the key {', '.join(key)}"
+        for version in reversed(versions) if row else ():
+            strange = self._strange(version, row, "", is_flattened=change.is_flattened)
+            if strange is None:
+                present = self._present(version, row, "", is_flattened=change.is_flattened) or set()
+                missing = (path for path in version.required if path not in present)
+                return f"the row lacks {', '.join(missing)}, which version {version.label} requires"
+            if strange in self.parents[version.label]:
+                return f"{strange} is no object, and version {version.label} looks into it"
+            if strange not in map(escape, row):
+                return f"version {version.label} has no {strange}"
+        return f"no version has the members {', '.join(row) or '(none)'}"
+
+    def _strange(
+        self, version: VersionPlan, row: Mapping[str, Raw], prefix: str, *, is_flattened: bool = False
+    ) -> str | None:
+        """Return the first path of a row that is not the version's own."""
+        for name, raw in row.items():
+            if self._present(version, {name: raw}, prefix, is_flattened=is_flattened) is not None:
+                continue
+            path = prefix + escape(name)
+            is_within = path in self.parents[version.label] and is_object(raw)
+            return self._strange(version, members_unless_repeated(raw), path + ".") if is_within else path
+        return None
 
     def _fits(self, version: VersionPlan, change: RowChange) -> bool:
         if change.row is None:

@@ -71,6 +71,28 @@ def test_a_record_that_is_set_aside_keeps_its_exact_text() -> None:
     assert list(row(outcome)) == ["reason", "detail", "state", "schema", "version", "position", "raw"]
 
 
+@pytest.mark.parametrize("choice", ["compiled", "reference"])
+def test_why_no_version_fits_is_said_of_the_newest_that_has_all_members(choice: Choice) -> None:
+    versions: list[dict[str, Any]] = [
+        {"label": "1", "paths": ["id", "to.city", "old"], "key": ["id"], "required": ["id"]},
+        {"label": "2", "paths": ["id", "to.city", "to.a\\.b", "no"], "key": ["id"], "required": ["id", "no"]},
+    ]
+    wanted = {
+        '{"id":1,"no":2,"to":{"city":"x","new":1}}': "version 2 has no to.new",
+        '{"id":1,"no":2,"to":{"a.b":1,"a":{"b":1}}}': "version 2 has no to.a",
+        '{"id":1,"no":2,"to":"x"}': "to is no object, and version 2 looks into it",
+        '{"to":null}': "the row lacks id, no, which version 2 requires",
+        '{"old":1,"to":{}}': "the row lacks id, which version 1 requires",
+        '{"id":1,"no":2,"new":{"a":1}}': "no version has the members id, no, new",
+        "{}": "no version has the members (none)",
+    }
+    raws = [f'{{"topic":"s","value":{{"after":{row},"op":"c"}}}}'.encode() for row in wanted]
+    deleted = b'{"topic":"s","key":{"other":1},"value":{"before":null,"after":null,"op":"d"}}'
+    kernel = Kernel(plan_of({"schemas": [{"name": "s", "versions": versions}]}), choice=choice, patience=0)
+    details = [json.loads(aside.text)["detail"] for aside in map_all(kernel, [*raws, deleted]).set_aside]
+    assert details == [*wanted.values(), "no version has the key other"]
+
+
 def test_a_record_that_is_not_utf8_is_kept_in_base64() -> None:
     outcome = map_all(Kernel(ONE), [b'{"topic":"s","value":"\xff"}'])
     assert row(outcome)["reason"] == "malformed"

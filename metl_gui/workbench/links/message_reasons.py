@@ -6,6 +6,7 @@ mended. Values are not told: they stand in the message. Source: docs/reference/c
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -78,7 +79,8 @@ def reasons_of_file(workbench: Workbench, file: BinaryIO, limit: int) -> tuple[M
         EditError: a line is neither.
     """
     tracer, found = MessageTracer(workbench), []
-    for number, line in enumerate(iter(lambda: file.readline(LONGEST_LINE + 1), b""), 1):
+    for number, written in enumerate(iter(lambda: file.readline(LONGEST_LINE + 1), b""), 1):
+        line = written.removeprefix(BOM_UTF8) if number == 1 else written
         if not line.strip():
             continue
         try:

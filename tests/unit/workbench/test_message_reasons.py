@@ -148,3 +148,8 @@ def test_lines_are_read_up_to_a_limit_and_a_bad_one_is_named(mapped: Workbench, 
     with pytest.raises(EditError, match="cannot be read"):
         reasons_of_path(mapped, tmp_path, 1)
     assert reasons_of_file(mapped, io.BytesIO(b""), 1) == ()
+
+
+def test_a_mark_of_the_byte_order_before_the_first_line_says_nothing(mapped: Workbench, payment: bytes) -> None:
+    lines = b"\xef\xbb\xbf" + payment + b"\r\n" + payment
+    assert reasons_of_file(mapped, io.BytesIO(lines), 2) == reasons_of_file(mapped, io.BytesIO(lines[3:]), 2)

@@ -26,6 +26,16 @@ _MAGIC = ((b"\x1f\x8b", Codec.GZIP), (b"BZh", Codec.BZIP2), (b"\x28\xb5\x2f\xfd"
 _SKIPPABLE = b"\x2a\x4d\x18"
 """Ends the mark of a zstd frame without content, which parallel packers put first; its first byte is any of sixteen."""
 
+_NOT_READ = (
+    (b"\xfd7zXZ\0", "xz"),
+    (b"PK\x03\x04", "zip"),
+    (b"7z\xbc\xaf\x27\x1c", "7-Zip"),
+    (b"\x04\x22\x4d\x18", "lz4"),
+    (b"\xff\x06\0\0sNaPpY", "snappy"),
+)
+NOT_READ_BYTES = 16
+"""No mark of a packing is longer."""
+
 _PIECE_BYTES = 1 << 18
 
 
@@ -34,6 +44,11 @@ def codec_of(head: bytes) -> Codec:
     if head[1:4] == _SKIPPABLE and head[0] >> 4 == 5:
         return Codec.ZSTD
     return next((codec for magic, codec in _MAGIC if head.startswith(magic)), Codec.PLAIN)
+
+
+def unread_packing(head: bytes) -> str:
+    """Name the packing that the first bytes of a file tell and that nothing here unpacks; empty where there is none."""
+    return next((name for magic, name in _NOT_READ if head.startswith(magic)), "")
 
 
 def unpacked(stream: BufferedReader, codec: Codec) -> AbstractContextManager[IO[bytes]]:

@@ -22,7 +22,7 @@ from typing import IO
 import msgspec
 
 from metl_gui.errors import RunError, in_utf8
-from metl_gui.formats.compression import Codec, codec_of, unpacked
+from metl_gui.formats.compression import NOT_READ_BYTES, Codec, codec_of, unpacked, unread_packing
 from metl_gui.formats.record_delimiters import SNIFF_BYTES, Framing, sniff
 
 CHUNK_BYTES = 1 << 20
@@ -376,9 +376,15 @@ def _listed(path: Path, root: Path) -> SourceFile:
     try:
         size_bytes = path.stat().st_size
         with path.open("rb") as file:
-            head = file.read(16)
+            head = file.read(NOT_READ_BYTES)
     except OSError as error:
         raise unreadable(str(path), error) from error
+    if packing := unread_packing(head):
+        raise RunError(
+            "A source file is packed in a way that is not read.",
+            f"{path} is packed with {packing}.",
+            "Unpack it or pack it with gzip, zstd or bzip2, or leave it out of the source.",
+        )
     return SourceFile(name, str(path.resolve()), size_bytes, codec_of(head))
 
 

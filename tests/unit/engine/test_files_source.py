@@ -2,8 +2,11 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import io
 import json
+import lzma
 import os
+import zipfile
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
@@ -255,3 +258,20 @@ def test_folders_that_links_lead_to_are_read_as_subfolders_each_once(tmp_path: P
     for address in (str(root), str(tmp_path / "i*")):
         names = [file.name.removeprefix("in/") for file in list_files(address).files]
         assert names == ["inner/x.jsonl", "own/x.jsonl"]
+
+
+@pytest.mark.parametrize("name", ["xz", "zip"])
+def test_a_file_that_is_packed_in_a_way_that_is_not_read_is_refused_by_name(tmp_path: Path, name: str) -> None:
+    text = b'{"a":1}\n'
+    (tmp_path / "x.jsonl").write_bytes(text)
+    packed = io.BytesIO()
+    if name == "xz":
+        packed.write(lzma.compress(text))
+    else:
+        with zipfile.ZipFile(packed, "w") as archive:
+            archive.writestr("x.jsonl", text)
+    (tmp_path / "y").write_bytes(packed.getvalue())
+    for address in (tmp_path, tmp_path / "y"):
+        with pytest.raises(RunError, match=f"y is packed with {name}") as refused:
+            list_files(str(address))
+        assert "gzip" in refused.value.hint

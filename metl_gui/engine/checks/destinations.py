@@ -21,7 +21,7 @@ from metl_gui.core.runs.run_spec import NOOP, RunSpec
 from metl_gui.engine.kafka.topic_messages import topic_of
 from metl_gui.engine.kernel import plan as plans
 from metl_gui.engine.sinks.sink import folder_name
-from metl_gui.engine.sources.files import fixed_part, is_passed_over
+from metl_gui.engine.sources.files import fixed_part, is_passed_over, linked_folders
 from metl_gui.errors import RunError
 
 _RENAME = "Give it another name in the canonical model"
@@ -123,6 +123,9 @@ def _is_read(source: str, place: str) -> bool:
     is_pattern = glob.has_magic(source) and not path.exists()
     root = Path(os.path.realpath(fixed_part(path) if is_pattern else path))
     written = Path(os.path.realpath(Path(place).expanduser()))
+    linked = linked_folders(path) if path.is_dir() else ()
+    if any(written.is_relative_to(real) and not is_passed_over(written.relative_to(real).parts) for real in linked):
+        return True
     if not written.is_relative_to(root) or (root.exists() and not root.is_dir()):
         return False
     parts = written.relative_to(root).parts

@@ -317,7 +317,16 @@ def is_passed_over(folders: Iterable[str], pattern: Iterable[str] = ()) -> bool:
 
 def _below(folder: Path) -> Iterator[Path]:
     """Yield the files of a folder and its subfolders; those that links lead to are some too, each once."""
+    for place, names in _folders(folder):
+        yield from (Path(place, name) for name in names if not is_passed_over([name]))
 
+
+def linked_folders(folder: Path) -> Iterator[Path]:
+    """Yield where the links lead that are read as subfolders of a folder."""
+    yield from (Path(os.path.realpath(place)) for place, _ in _folders(folder) if Path(place).is_symlink())
+
+
+def _folders(folder: Path) -> Iterator[tuple[str, list[str]]]:
     def refuse(error: OSError) -> None:
         raise RunError(
             "A source folder cannot be read.", f"{error.filename}: {error.strerror}.", "Check its permissions."
@@ -329,7 +338,7 @@ def _below(folder: Path) -> Iterator[Path]:
         folders[:] = [
             name for name in sorted(folders) if not is_passed_over([name]) and _is_new(Path(place, name), root, known)
         ]
-        yield from (Path(place, name) for name in names if not is_passed_over([name]))
+        yield place, names
 
 
 def _is_new(folder: Path, root: Path, known: set[Path]) -> bool:

@@ -70,3 +70,13 @@ def test_a_link_into_the_source_hides_nothing(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "in")
     with pytest.raises(RunError, match="lies in the source"):
         refuse_feedback(_spec(os.path.relpath(tmp_path / "in"), tmp_path / "link" / "out"))
+
+
+def test_an_output_in_a_folder_that_a_link_in_the_source_leads_to_is_refused(tmp_path: Path) -> None:
+    for name in ("in", "kept"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "in" / "more").symlink_to(tmp_path / "kept")
+    refuse_feedback(_spec(tmp_path / "in", tmp_path / "kept" / "_out"))
+    refuse_feedback(_spec(tmp_path / "in", tmp_path / "kept2"))
+    with pytest.raises(RunError, match="lies in the source"):
+        refuse_feedback(_spec(tmp_path / "in", tmp_path / "kept" / "out"))

@@ -314,6 +314,22 @@ def test_decisions_that_come_too_late_are_told_as_given_up_and_not_as_done_in_th
     jobs.deleteLater()
 
 
+def test_a_project_named_from_its_folder_is_found_again_from_another_one(
+    make_window: Callable[[], Window], sample: SampleFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window = make_window()
+    monkeypatch.chdir(sample.path)
+    window.projects.open_path(Path(sample.project.name))
+    assert window.settings.recent == [sample.project]
+    assert window.warehouse.page.load.target.text() == f"duckdb:{sample.project.with_suffix('.duckdb')}"
+    window.close()
+    monkeypatch.chdir(tmp_path)
+    again = make_window()
+    again.projects.open_last()
+    assert again.project.workbench is not None
+    assert again.project.workbench.path == sample.project
+
+
 def test_closing_a_project_gives_up_what_is_being_imported_and_says_so(
     empty: Window, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

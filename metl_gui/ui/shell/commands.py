@@ -66,6 +66,7 @@ class WindowCommands(QObject):
 
     def open(self, path: Path, for_editing: bool = True, take_over: bool = False) -> None:
         """Open a project; where somebody else edits it, ask how."""
+        path = path.absolute()  # it is remembered, and the next window may be started in another folder
         current = self._project.workbench
         if current is not None and current.is_for_editing and current.path.resolve() == path.resolve():
             self._window.show_page(0)  # it is open here; nobody else holds it

@@ -23,7 +23,8 @@ from metl_gui.core.trees.declarations import AttributeDeclaration, VersionDeclar
 from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import ProjectError
 from metl_gui.ui.jobs.jobs import JobOutcome, Jobs
-from metl_gui.ui.project.selection import Selected, place_of_version
+from metl_gui.ui.map import scoped_edits
+from metl_gui.ui.project.selection import NodeRef, Selected, place_of_version
 from metl_gui.ui.shell.window import Window
 from metl_gui.ui.widgets import dialogs
 from metl_gui.workbench.demo.sample import SampleFolder
@@ -314,6 +315,14 @@ def test_decisions_that_come_too_late_are_told_as_given_up_and_not_as_done_in_th
     jobs.deleteLater()
 
 
+def copied(window: Window, folder: Path) -> Path:
+    """Return a copy of the project of a window, whose ids are the same."""
+    other = folder / "other.metl"
+    assert window.project.workbench is not None
+    window.project.workbench.save_copy(other)
+    return other
+
+
 def test_a_project_named_from_its_folder_is_found_again_from_another_one(
     make_window: Callable[[], Window], sample: SampleFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -328,6 +337,47 @@ def test_a_project_named_from_its_folder_is_found_again_from_another_one(
     again.projects.open_last()
     assert again.project.workbench is not None
     assert again.project.workbench.path == sample.project
+
+
+def test_what_is_being_paired_when_another_project_is_opened_is_not_mapped_there(
+    window: Window, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other, jobs, document = copied(window, tmp_path), HeldJobs(), window.project.value
+    for owner in (window.map.mapper, window.map.edits):
+        monkeypatch.setattr(owner, "_jobs", jobs)
+    sources, targets = (
+        tuple(NodeRef(each.id, each.version_ids[-1]) for each in document.tree(side).schemas()) for side in Side
+    )
+    window.selection.choose(Selected(sources[0], targets[0], sources, targets))
+    window.map.mapper.map_by_name()
+    assert jobs.held
+    window.show_project(Workbench.open(other))
+    jobs.release()
+    assert window.project.undo_title is None
+    assert window.notice.isHidden()
+    jobs.stop()
+    jobs.deleteLater()
+
+
+@pytest.mark.parametrize("work", ["carried", "plan_like_others"])
+def test_what_other_versions_are_looked_at_for_is_not_done_in_another_project(
+    window: Window, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, work: str
+) -> None:
+    other, jobs, document = copied(window, tmp_path), HeldJobs(), window.project.value
+    monkeypatch.setattr(window.map.edits, "_jobs", jobs)
+    monkeypatch.setattr(scoped_edits, "_AT_ONCE", 0)
+    block = next(each for each in document.matrix.blocks() if each.elements)
+    if work == "carried":
+        window.map.edits.do((SetElements(block.key, zeros=block.elements),))
+    else:
+        window.map.edits.map_like_others()
+    assert jobs.held
+    window.show_project(Workbench.open(other))
+    jobs.release()
+    assert window.project.undo_title is None
+    assert window.notice.isHidden()
+    jobs.stop()
+    jobs.deleteLater()
 
 
 def test_closing_a_project_gives_up_what_is_being_imported_and_says_so(

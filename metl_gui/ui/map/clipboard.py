@@ -143,7 +143,7 @@ class Clipboard(QObject):
                 return error
 
         jobs = self._jobs if text.count("\n") > _LINES_AT_ONCE else None
-        work_out(jobs, "Reading what was copied", work, self._take_table)
+        work_out(jobs, "Reading what was copied", work, self._project.while_open(self._take_table))
 
     def _take_table(self, done: Paste | SchemaError) -> None:
         if isinstance(done, SchemaError):

@@ -432,7 +432,7 @@ class MappingController(QObject):
                 self._jobs if is_large else None,
                 "Pairing fields",
                 lambda: plan(document, sources, targets, pairing),
-                carry_out,
+                self._project.while_open(carry_out),
             )
 
     def _try_instead(self, done: PairingPlan, instead: Callable[[], object]) -> None:

@@ -249,7 +249,8 @@ class ScopedEdits(QObject):
             )
 
         is_large = reach > _AT_ONCE and wide is not VersionScope.THIS
-        work_out(self._jobs if is_large else None, "Looking at other versions", plan, self._planned)
+        jobs = self._jobs if is_large else None
+        work_out(jobs, "Looking at other versions", plan, self._project.while_open(self._planned))
 
     def do_and_later(self, edit: SetElements) -> None:
         """Do an edit that answers what came with a version, which holds for later versions as well."""
@@ -288,7 +289,7 @@ class ScopedEdits(QObject):
             self._jobs if len(ids) > _AT_ONCE else None,
             "Looking at other versions",
             lambda: plan_like_others(document, ids),
-            lambda found: self._like_others(document, found),
+            self._project.while_open(lambda found: self._like_others(document, found)),
         )
 
     def _like_others(self, document: Document, found: LikeOthers) -> None:

@@ -13,6 +13,7 @@ from bisect import insort
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from msgspec.structs import replace
 from PySide6.QtCore import QObject, Signal
@@ -32,6 +33,8 @@ from metl_gui.errors import ReadOnlyStateError, UserError
 from metl_gui.values import Value
 from metl_gui.workbench.samples.project_samples import ProjectSamples, Values
 from metl_gui.workbench.session import EditOrigin, Workbench
+
+T = TypeVar("T")
 
 
 class ReviewIndex(Value, eq=False):
@@ -258,6 +261,16 @@ class OpenProject(QObject):
         self.looks_back = state
         self._swap(found, changed_blocks(self.value.matrix, found.matrix))
         self.looked.emit()
+
+    def while_open(self, take: Callable[[T], object]) -> Callable[[T], None]:
+        """Return what takes an answer about this project, and drops one that comes when another is open, or none."""
+        workbench = self.workbench
+
+        def answered(answer: T) -> None:
+            if self.workbench is workbench:
+                take(answer)
+
+        return answered
 
     def refuses_now(self) -> bool:
         """Refuse an edit that a job would make, in words, while an earlier state is shown; whether it was refused."""

@@ -6,7 +6,9 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog
 
+from metl_gui.core.counted import number_of
 from metl_gui.core.edits.elements import SetElements
+from metl_gui.core.edits.review import Postpone
 from metl_gui.ui.matrix.input.gesture_preview import GesturePreview
 from metl_gui.ui.matrix.view import MatrixView
 from metl_gui.ui.project.selection import Selected
@@ -153,6 +155,42 @@ def test_a_notice_of_decisions_made_by_a_job_undoes_them_and_goes_with_the_next_
     block = next(each for each in window.project.value.matrix.blocks() if each.elements)
     assert window.project.do(SetElements(block.key, zeros=block.elements[:1]))
     assert window.notice.isHidden()
+
+
+def test_what_is_put_off_already_is_said_so_and_no_undo_of_another_edit_is_offered(window: Window) -> None:
+    window.show_page(1)
+    window.review_commands.postpone_shown()
+    before = window.project.value
+    window.review_commands.postpone_shown()
+    assert window.notice.words.text() == "Everything that is shown is put off already."
+    assert window.notice.action.isHidden()
+    assert window.notice.undo.isHidden()
+    assert window.project.value is before
+
+
+def test_only_what_is_not_put_off_yet_is_counted(window: Window) -> None:
+    window.show_page(1)
+    assert window.project.do(Postpone(window.project.review_items()[0].key))
+    left = sum(not item.block.postponed for item in window.project.review_items())
+    window.review_commands.postpone_shown()
+    assert window.notice.words.text().startswith(f"Put off {number_of(left, 'block')}.")
+
+
+def test_an_edit_that_changes_nothing_offers_no_undo_of_the_one_before(window: Window) -> None:
+    edit = Postpone(window.project.review_items()[0].key)
+    assert window.project.do(edit)
+    QApplication.processEvents()
+    assert window.project.do(edit)
+    window.notify("1 block put off")
+    assert window.notice.action.isHidden()
+    assert window.notice.undo.isHidden()
+
+
+def test_a_notice_goes_with_the_project_that_it_is_about(window: Window) -> None:
+    edit_and_say(window, "Map likewise")
+    window.projects.close()
+    assert window.notice.isHidden()
+    assert not window.notice.notices
 
 
 def test_escape_closes_a_notice_that_has_the_focus_which_goes_back(window: Window) -> None:

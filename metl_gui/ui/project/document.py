@@ -146,7 +146,7 @@ class OpenProject(QObject):
     Signals:
         opened: the ``Workbench`` that is open now, or ``None``.
         changed: a ``DocumentChange``.
-        edited: the number of the state that an edit made in this window.
+        edited: the number of the state that an edit made in this window; one that changed nothing makes none.
         refused: a ``MetlError`` that an edit met, or a panel that was shown; nothing was changed.
         commented: comments were written or removed; they are beside the states, so ``changed`` does not tell.
         merged: the same state as a ``Document`` with other columns; nothing that is shown changes.
@@ -205,8 +205,9 @@ class OpenProject(QObject):
         Returns:
             Whether it was done.
         """
+        before = self.newest.state
         is_done = self._attempt(lambda workbench: workbench.do(edit, EditOrigin.WINDOW))
-        if is_done:
+        if is_done and self.newest.state != before:
             self.edited.emit(self.value.state)
         return is_done
 

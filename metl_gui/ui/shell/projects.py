@@ -161,7 +161,6 @@ class Projects(QObject):
         window = self._window
         with window.actions_table.refreshed_once():
             self.close()
-            window.notice.clear()
             if window.settings.who:
                 workbench.who = window.settings.who
             if prepared is not None:
@@ -180,6 +179,7 @@ class Projects(QObject):
             with window.actions_table.refreshed_once():
                 window.selection.choose(Selected())
                 window.project.close()
+        window.notice.clear()  # what its buttons do is about the project that was closed
         window.settings.last_open = None
 
     def open_last(self) -> None:

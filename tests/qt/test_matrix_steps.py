@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from PySide6.QtCore import QMimeData
 
 from metl_gui.core.trees.nodes import Side
 from metl_gui.ui.matrix.input.cursor import drilled, raised, stepped
@@ -260,3 +261,15 @@ def test_what_is_dragged_comes_out_as_it_went_in_and_anything_else_as_nothing() 
     data = to_mime(dragged)
     data.setData(MIME_TYPE, b'{"side": "cdm", "places": [["x"]]}')
     assert from_mime(data) is None
+
+
+def test_what_another_window_drags_is_not_taken_as_its_ids_mean_something_else_here() -> None:
+    ours = to_mime(Dragged(Side.CDM, (NodeRef(1, 2, 3),)))
+    theirs = QMimeData()
+    for kind in ours.formats():
+        data = ours.data(kind).data()
+        theirs.setData(kind, data if kind == MIME_TYPE else data[::-1])
+    assert from_mime(theirs) is None
+    theirs = QMimeData()
+    theirs.setData(MIME_TYPE, ours.data(MIME_TYPE))
+    assert from_mime(theirs) is None

@@ -1,11 +1,13 @@
 """The one selection of the window, shared by trees, matrix, block panel and review list; and what is dragged.
 
-``Dragged`` is nodes of one side that are dragged from a tree, written as mime data for the clipboard and the mouse.
+``Dragged`` is nodes of one side that are dragged from a tree, written as mime data for the mouse. They are ids, which
+mean something else in the project of another window, so that only the program they come from takes them.
 """
 
 from __future__ import annotations
 
 import json
+import uuid
 from collections.abc import Callable
 
 from msgspec.structs import force_setattr, replace
@@ -216,6 +218,8 @@ def _still(document: Document, side: Side, place: NodeRef | None) -> NodeRef | N
 
 
 MIME_TYPE = "application/x-metl-attributes"
+_FROM, _OWN = "application/x-metl-program", uuid.uuid4().bytes
+"""Names this program among those that are open beside each other."""
 
 
 class Dragged(Value):
@@ -240,12 +244,13 @@ def to_mime(dragged: Dragged) -> QMimeData:
     places = [[place.schema, place.version, place.attribute] for place in dragged.places]
     data = QMimeData()
     data.setData(MIME_TYPE, json.dumps({"side": dragged.side.value, "places": places}).encode())
+    data.setData(_FROM, _OWN)
     return data
 
 
 def from_mime(data: QMimeData) -> Dragged | None:
-    """Read nodes from mime data; ``None`` when it holds none, or something else under our name."""
-    if not data.hasFormat(MIME_TYPE):
+    """Read nodes from mime data; ``None`` when it holds none of this program, or something else under our name."""
+    if not data.hasFormat(MIME_TYPE) or data.data(_FROM).data() != _OWN:
         return None
     try:
         found = json.loads(bytes(data.data(MIME_TYPE).data()))

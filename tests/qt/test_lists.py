@@ -14,7 +14,7 @@ from metl_gui.core.matrix.blocks import Block
 from metl_gui.core.matrix.document import Document
 from metl_gui.core.search.lineage_search import BlockChangeKind
 from metl_gui.core.trees.nodes import Side
-from metl_gui.ui.project.selection import NodeRef, Selected, place_of_version
+from metl_gui.ui.project.selection import NodeRef, Selected, place_of_version, selected_block
 from metl_gui.ui.search.answer_panel import AnswerPanel
 from metl_gui.ui.shell.window import Window
 from metl_gui.ui.table import panel as table_panel
@@ -343,3 +343,14 @@ def test_a_tile_of_the_progression_selects_its_block(window: Window) -> None:
     index: QModelIndex = panel.model.index(1, 1)
     QTest.mouseClick(panel.view.viewport(), Qt.MouseButton.LeftButton, pos=panel.view.visualRect(index).center())
     assert window.selection.current.block == panel.model.key(index)
+
+
+def test_a_pinned_progression_is_empty_once_its_project_is_closed(window: Window) -> None:
+    panel = window.lists.progression
+    window.selection.choose(selected_block(window.project.value, window.project.review_items()[0].key))
+    window.show_lists().show_progression()
+    panel.bar.pin.setChecked(True)
+    assert panel.model.rowCount()
+    window.projects.close()
+    assert not panel.model.rowCount()
+    assert not panel.bar.is_pinned

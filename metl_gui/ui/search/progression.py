@@ -306,7 +306,9 @@ class ProgressionPanel(Surface):
 
     def _follow(self) -> None:
         source = self._selection.current.source
-        self.ask(source.schema if source is not None else self._schema)
+        if source is not None:
+            self._schema = source.schema
+        self._changed()  # what is selected may be of a project that was closed
 
     def _selected(self, selected: Selected) -> None:
         if self._is_choosing or self.bar.is_pinned or selected.source is None:

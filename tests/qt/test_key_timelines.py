@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
+from typing import NoReturn
 
 import pytest
 from PySide6.QtCore import Qt
@@ -12,6 +13,7 @@ from PySide6.QtTest import QTest
 
 from metl_gui.core.dimensional.loads.load_report import LoadReport, TableCounts
 from metl_gui.core.edits.warehouse import SetModel
+from metl_gui.errors import RunCancelled
 from metl_gui.ui.shell.window import Window
 from metl_gui.ui.widgets.choice import Chooser
 from metl_gui.warehouse.databases.duckdb_target import DuckDb
@@ -163,6 +165,26 @@ def test_an_audit_that_ends_when_another_target_is_chosen_says_which_it_is_of(
     assert panel.pill.text() == "2 problems"
     assert "loaded.duckdb: Rules that are broken" in panel.words.text()
     assert panel.words.text().endswith("Another target is chosen now.")
+
+
+@pytest.mark.parametrize(
+    ("act", "words"),
+    [
+        ("audit", "The target was not proved to be right or wrong."),
+        ("rebuild", "The tables stay as they were."),
+    ],
+)
+def test_what_is_stopped_in_the_status_bar_is_not_said_to_go_on(
+    audited: Window, monkeypatch: pytest.MonkeyPatch, act: str, words: str
+) -> None:
+    panel = audited.warehouse.page.load
+
+    def stop(*_: object) -> NoReturn:
+        raise RunCancelled
+
+    monkeypatch.setattr(warehouse_loads, f"{act}_warehouse", stop)
+    getattr(panel, act).click()
+    assert (panel.pill.text(), panel.words.text()) == ("stopped", words)
 
 
 def test_a_rebuild_that_ends_when_another_target_is_chosen_is_kept_as_one_of_its_own(

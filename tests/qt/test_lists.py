@@ -22,6 +22,7 @@ from metl_gui.ui.table.rows import MappingColumn
 from metl_gui.ui.table.view import COLUMNS
 from metl_gui.workbench.mapping.search import forward, reverse, versions
 from metl_gui.workbench.session import Workbench
+from tests.qt.held_jobs import HeldJobs
 
 
 def watched(model: QAbstractItemModel) -> QAbstractItemModelTester:
@@ -177,6 +178,20 @@ def test_a_large_mapping_is_sorted_in_a_job(window: Window, monkeypatch: pytest.
     window.actions_table["mapping_list"].trigger()
     assert started
     assert window.lists.mapping.model.rowCount() == window.project.value.matrix.ones
+
+
+def test_a_list_whose_sorting_was_stopped_does_not_say_that_it_goes_on(
+    window: Window, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    panel, jobs = window.show_lists().mapping, HeldJobs()
+    window.lists.show_mapping()
+    monkeypatch.setattr(table_panel, "AT_ONCE", 1)
+    monkeypatch.setattr(panel._sorting, "_jobs", jobs)
+    panel.sort_by(MappingColumn.TYPE)
+    assert panel.note.text() == "Sorting…"
+    jobs.running[0].cancel()
+    jobs.release()
+    assert panel.note.text() == "Sorting was stopped: the rows are those of before."
 
 
 def test_elements_of_many_blocks_are_cleared_in_a_job(listing: Window, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -345,12 +360,21 @@ def test_a_tile_of_the_progression_selects_its_block(window: Window) -> None:
     assert window.selection.current.block == panel.model.key(index)
 
 
-def test_a_pinned_progression_is_empty_once_its_project_is_closed(window: Window) -> None:
-    panel = window.lists.progression
+def test_pinned_lists_are_empty_once_their_project_is_closed(window: Window) -> None:
     window.selection.choose(selected_block(window.project.value, window.project.review_items()[0].key))
-    window.show_lists().show_progression()
-    panel.bar.pin.setChecked(True)
-    assert panel.model.rowCount()
-    window.projects.close()
-    assert not panel.model.rowCount()
-    assert not panel.bar.is_pinned
+    lists = window.show_lists()
+    for show, panel in (
+        (lists.show_progression, lists.progression),
+        (lists.show_forward, lists.forward),
+        (lists.show_reverse, lists.reverse),
+    ):
+        workbench = window.project.workbench
+        assert workbench is not None
+        show()
+        panel.bar.pin.setChecked(True)
+        assert panel.model.rowCount()
+        window.projects.close()
+        assert not panel.model.rowCount()
+        assert not panel.bar.is_pinned
+        window.show_project(Workbench.open(workbench.path))
+        window.selection.choose(selected_block(window.project.value, window.project.review_items()[0].key))

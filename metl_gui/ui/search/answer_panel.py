@@ -172,7 +172,9 @@ class AnswerPanel(Surface):
 
     def _follow(self) -> None:
         place = self._selection.current.on(self.asked)
-        self.ask(_level(place) if place is not None else self._place)
+        if place is not None:
+            self._place = _level(place)
+        self._changed()  # what is selected may be of a project that was closed
 
     def _search(self) -> None:
         """Find the answers; they appear at once, a great many of them between two events."""

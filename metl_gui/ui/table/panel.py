@@ -239,6 +239,8 @@ class MappingPanel(Surface):
                 self._show(mapping, outcome.value)
             elif outcome.error is not None:
                 self.note.setText(in_window(str(outcome.error)))
+            else:
+                self.note.setText("Sorting was stopped: the rows are those of before.")
 
         self._sorting.start(_SORTING, lambda watch: _arranged(mapping, query, order, watch), done)
 

@@ -390,12 +390,16 @@ class WarehouseController(QObject):
             panel.show_audit(outcome.value, self._proved_place)
         elif outcome.error is not None:
             panel.say("not audited", "bad", dialogs.in_one_line(outcome.error))
+        else:
+            panel.say("stopped", "plain", "The target was not proved to be right or wrong.")
 
     def _rebuilt(self, outcome: JobOutcome[LoadReport]) -> None:
         if outcome.value is not None:
             self.page.load.show_load(outcome.value, self._proved_place)
         elif outcome.error is not None:
             self.page.load.say("not rebuilt", "bad", dialogs.in_one_line(outcome.error))
+        else:
+            self.page.load.say("stopped", "plain", "The tables stay as they were.")
 
     # all else
 

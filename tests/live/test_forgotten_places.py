@@ -48,8 +48,27 @@ def test_a_topic_that_is_made_again_and_outgrows_what_was_read_of_it_is_read_fro
         world.wait_for_read(40)
         told = f"{world.source}/0 was deleted and made again".encode()
         until(lambda: told in b"".join(lane.words.under(trouble_key(order.run_id)).values()), "what is told")
-    ids = [one.document["payload"]["own"]["id"] for one in world.sent(world.sink)]
-    assert ids == [*range(10), *range(100, 130)]
+    assert [one.document["payload"]["own"]["id"] for one in world.sent(world.sink)] == [*range(10), *range(100, 130)]
+
+
+@pytest.mark.logs(r"deleted and made again")
+def test_a_topic_that_is_made_again_right_before_a_lane_is_stopped_is_read_from_its_beginning_when_it_goes_on(
+    kafka: KafkaBroker, own_name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lane_task, "_TOPICS_SECONDS", 3600.0)
+    world = LaneWorld(kafka.servers, own_name, partitions=1)
+    plan = order_plan(world.source)
+    _write(world, range(10))
+    with LaneThreads(world.order(plan), plan):
+        world.wait_for_read(10)
+        until(lambda: all(note.topic_id for _, note in world.notes().values()), "the id of the topic")
+        world.admin.delete_topics([world.source])[world.source].result()
+        world.make(world.source, 1)
+        _write(world, range(100, 130))
+        until(lambda: 129 in _ids(world), "what is behind the place that was read to")
+    assert 100 not in _ids(world)
+    with LaneThreads(world.order(plan), plan):
+        until(lambda: _ids(world) >= {*range(100, 130)}, "what is before it")
 
 
 def test_a_lane_whose_offsets_were_forgotten_does_not_begin_anew_unless_its_topic_is_another_one(
@@ -119,6 +138,10 @@ def test_a_followed_topic_that_goes_before_a_batch_has_read_it_ends_the_run_and_
     assert run.report is not None
     assert run.report.mapped == 10
     assert f"{other}/0 went before 5 offsets of it were read" in run.report.problems[-1]
+
+
+def _ids(world: LaneWorld) -> set[int]:
+    return {one.document["payload"]["own"]["id"] for one in world.sent(world.sink)}
 
 
 def _begin(world: LaneWorld, spec: RunSpec) -> None:

@@ -130,6 +130,7 @@ class RangeReader:
                 taken.append(message)
                 size += len(message)
                 nexts[place] = offset + 1
+                self._missed.discard(place)
             if offset >= stop - 1:
                 self._end(reader, place)
         if taken:

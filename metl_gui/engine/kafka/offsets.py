@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
-from confluent_kafka import IsolationLevel, KafkaError, KafkaException, TopicCollection, TopicPartition
+from confluent_kafka import IsolationLevel, KafkaError, KafkaException, TopicCollection, TopicPartition, Uuid
 from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined]  # its own name, marked as another's
 from confluent_kafka.cimpl import OFFSET_SPEC_EARLIEST, OFFSET_SPEC_LATEST
 
@@ -25,6 +25,8 @@ from metl_gui.engine.kafka.clients import ANSWER_SECONDS, NO_LEADER, ClientError
 from metl_gui.errors import RunError, near_names
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     from confluent_kafka.admin import AdminClient
 
 
@@ -196,25 +198,41 @@ class Lister:
 
     def _ids(self, topics: set[str]) -> dict[str, str]:
         """Ask for the ids of topics; servers before 3.1, and those that tell nobody, have none."""
-        return topic_ids(self.admin, topics, ANSWER_SECONDS)
+        return topic_ids(describe_topics(self.admin, topics, ANSWER_SECONDS))
 
 
-def topic_ids(client: AdminClient, topics: Iterable[str], seconds: float) -> dict[str, str]:
-    """Return the ids of topics, without those of which servers tell none: a topic that is made again has another one.
+Descriptions = Mapping[str, "Future[Any]"]
+"""What servers answer about topics, by name, once they do."""
+
+_NO_ID = str(Uuid(0, 0))
+"""What servers before 3.1 have for the id of every topic."""
+
+
+def describe_topics(client: AdminClient, topics: Iterable[str], seconds: float) -> Descriptions:
+    """Ask about topics, without waiting for the answers.
 
     Args:
         client: what asks.
         topics: their names.
-        seconds: how long the answer may take.
+        seconds: how long the answers may take.
     """
-    found: dict[str, str] = {}
     wanted = sorted(topics)
     with contextlib.suppress(KafkaException, ValueError):
-        futures = client.describe_topics(TopicCollection(wanted), request_timeout=seconds) if wanted else {}
-        for name, future in futures.items():
-            with contextlib.suppress(KafkaException):  # it went
-                found[name] = str(future.result().topic_id)
-    return found
+        return client.describe_topics(TopicCollection(wanted), request_timeout=seconds) if wanted else {}
+    return {}
+
+
+def topic_ids(descriptions: Descriptions) -> dict[str, str]:
+    """Return the ids of topics, without those that have none: a topic that is made again has another one.
+
+    Args:
+        descriptions: what was asked about them; those that are not there yet are waited for.
+    """
+    found: dict[str, str] = {}
+    for name, future in descriptions.items():
+        with contextlib.suppress(KafkaException):  # it went
+            found[name] = str(future.result().topic_id)
+    return {name: topic_id for name, topic_id in found.items() if topic_id != _NO_ID}
 
 
 def fitting(pattern: str, topics: Iterable[str]) -> set[str]:

@@ -34,7 +34,7 @@ class ReasonMark(NamedTuple):
         reason: why records were set aside; empty for all reasons.
         partition: of the error topic.
         offset: the first that was not read.
-        topic_id: of the error topic; empty where servers tell none.
+        topic_id: of the error topic.
     """
 
     reason: str

@@ -95,6 +95,7 @@ class OffsetMetadata(msgspec.Struct, kw_only=True, omit_defaults=True, frozen=Tr
         order: the newest order to set back that was obeyed.
         is_carried: the place is a load's that is through, and its counts are among those of the table's changes now.
         loaded: how many records among the counts were rows of loads.
+        topic_id: of the topic that was read up to here; empty where it is not known.
     """
 
     run: str
@@ -108,6 +109,7 @@ class OffsetMetadata(msgspec.Struct, kw_only=True, omit_defaults=True, frozen=Tr
     order: str = ""
     is_carried: bool = False
     loaded: int = 0
+    topic_id: str = ""
 
     @property
     def tally(self) -> Tally:

@@ -117,7 +117,7 @@ def start_key(run_id: str) -> str:
 
 
 def topic_key(topic: str) -> str:
-    """Return where the id of a topic is said that a lane has begun to read."""
+    """Return where the id of a topic stands that a lane has begun to read."""
     return f"topic/{topic}"
 
 

@@ -139,6 +139,7 @@ class PartitionState:
         given_up: versions that were waited for in vain.
         is_retry_due: what is held may have its version now.
         topic: the topic that its records name, where it is another.
+        topic_id: of the topic whose offsets these are; empty where it is not known.
     """
 
     def __init__(self, place: PartitionId, position: int, note: OffsetMetadata, counts: PartitionCounts) -> None:
@@ -151,6 +152,7 @@ class PartitionState:
         self.given_up: set[Version] = set()
         self.is_retry_due = False
         self.topic = ""
+        self.topic_id = note.topic_id
         self._waits_for: Version | None = None
         self._held_since = 0.0
         self._latencies = Latencies()
@@ -256,6 +258,7 @@ class PartitionState:
             note,
             task=facts.task,
             hash=facts.hash,
+            topic_id=self.topic_id,
             latency=self._latency(is_last=not messages),
             is_waiting=bool(self.held),
         )

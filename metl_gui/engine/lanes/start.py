@@ -45,7 +45,7 @@ _LET_GO_SECONDS = SESSION_MS / 1000 + 3.0
 """Members that have ended stay in the group until their session is over."""
 
 _LOOK_SECONDS = 0.5
-_SAY_SECONDS = 10.0
+_WRITE_SECONDS = 10.0
 
 
 def refuse_others(servers: KafkaServers, group: str, run_id: str) -> None:
@@ -139,7 +139,7 @@ class LaneStart:
             plan=ship(runtime, spec.mapping.plan),
         )
         make_topic(self.servers, order.lane_topic)
-        self._say_topics()
+        self._record_topics()
         if spec.mapping.matrix:
             begin_lane(self.servers, spec.mapping.matrix, self.group, spec.mapping)
         return order
@@ -178,12 +178,12 @@ class LaneStart:
         )
         return (told,)
 
-    def _say_topics(self) -> None:
-        """Say in the topic of the lane which topics it reads, as Kafka forgets the offsets of a lane at rest."""
-        writer = CoordinationWriter(self.servers, lane_topic(self.group), _SAY_SECONDS)
+    def _record_topics(self) -> None:
+        """Write the ids of the topics to the topic of the lane, as Kafka forgets the offsets of a lane at rest."""
+        writer = CoordinationWriter(self.servers, lane_topic(self.group), _WRITE_SECONDS)
         for topic, topic_id in {one.topic: one.topic_id for one in self.partitions}.items():
             writer.write(topic_key(topic), topic_id.encode())
-        writer.flush(_SAY_SECONDS)
+        writer.flush(_WRITE_SECONDS)
 
     def _refuse_forgotten(self, lister: Lister) -> None:
         """Refuse to begin anew where the group had offsets, of topics that are still the same.
@@ -192,11 +192,11 @@ class LaneStart:
             RunError: it had, or the servers do not answer.
         """
         topic = lane_topic(self.group)
-        said = {one.key: one.value for one in read_all(self.servers, topic)} if topic in lister.topics() else {}
-        is_resumed = start_key(self.spec.run_id) in said
+        recorded = {one.key: one.value for one in read_all(self.servers, topic)} if topic in lister.topics() else {}
+        is_resumed = start_key(self.spec.run_id) in recorded
         if not is_resumed and self.spec.source.start:
             return
-        if any(one.topic_id and said.get(topic_key(one.topic)) == one.topic_id.encode() for one in self.partitions):
+        if any(one.topic_id and recorded.get(topic_key(one.topic)) == one.topic_id.encode() for one in self.partitions):
             raise RunError(
                 "Kafka has forgotten where the lane was.",
                 f"Its group {self.group} has no offsets any more: servers keep those of a group at rest for a week, "

@@ -40,6 +40,7 @@ from metl_gui.engine.lanes.order import (
     gone_key,
     start_key,
     stop_key,
+    topic_key,
     trouble_key,
 )
 from metl_gui.engine.lanes.partition_state import Commit, CommitContext, PartitionState
@@ -96,6 +97,8 @@ _BACKOFF_SECONDS = 0.25
 _LONGEST_BACKOFF_SECONDS = 3.0
 _TELL_AFTER_SECONDS = 1.5
 _TOPICS_SECONDS = 5.0
+_NO_IDS_SECONDS = 50.0
+_IDS_SECONDS = 1.0
 _SAY_SECONDS = 5.0
 
 
@@ -125,9 +128,8 @@ class LaneTask:
         self._failing_since: float | None = None
         self._looked = 0.0
         self._gone: dict[PartitionId, int] = {}
-        self._topic_ids: dict[str, str] = {}
-        self._ids_asked: float | None = None
-        self._is_unsure = False
+        self._ids_due = 0.0
+        self._is_unsure = True
 
     def run(self) -> None:
         """Map until the lane ends, or this attempt is not needed any more."""
@@ -149,7 +151,7 @@ class LaneTask:
         """Return where assigned partitions are read from: behind their last transaction."""
         self.shares |= {place: PartitionState(place, *known) for place, known in self._known_of(committed).items()}
         self._has_new = True
-        self._forget_topics()
+        self._ids_due, self._is_unsure = 0.0, True
         if self.member is not None:
             self.member.reassigned()  # whoever had them may map with a state that this one has not heard of
         # A partition of which nothing was committed came while the lane runs, and is read from its beginning.
@@ -171,6 +173,8 @@ class LaneTask:
     def on_offset_out_of_range(self, place: PartitionId, first: int, text: str) -> None:
         """Log and publish that records were gone before they were read; reading resumes behind them."""
         self._gone[place] = first
+        if place in self.shares:
+            self.shares[place].topic_id = ""  # it may be another one, of which the next answer tells
         self._publish_lost(place, text)
 
     def _publish_lost(self, place: PartitionId, text: str) -> None:
@@ -191,7 +195,7 @@ class LaneTask:
         self._wait_until_allowed()
         self.shares.clear()
         self._gone.clear()
-        self._forget_topics()
+        self._ids_due, self._is_unsure = 0.0, True
         self.loads.close()
         exchange: TransactionalClient | None = None
         try:
@@ -213,8 +217,6 @@ class LaneTask:
     def _turn(self, exchange: TransactionalClient) -> bool:
         """Do one transaction, if there is something for one; False to begin again at what is committed."""
         self._look_for_topics(exchange)
-        if self.shares and self._ids_asked is None:
-            self._note_topics(exchange)
         if self.member is not None:
             self._activate(self.member)
             if not self.member.may_map and not self._wait_until_allowed(_PATIENCE_SECONDS):
@@ -222,9 +224,7 @@ class LaneTask:
             self._obey(exchange, self.member)
         self.loads.update(self.shares, exchange)
         batch = self._batch(exchange)
-        self._is_unsure |= bool(batch)
-        if self._is_unsure and time.monotonic() - (self._ids_asked or 0.0) > _TOPICS_SECONDS:
-            self._note_topics(exchange)
+        self._compare_topics(exchange, has_read=bool(batch))
         if self._gone:
             self._skip_deleted(exchange)
             return False
@@ -315,25 +315,44 @@ class LaneTask:
                 exchange.seek(share.place, order.offset)
                 member.confirm_order(order)
 
-    def _forget_topics(self) -> None:
-        self._topic_ids, self._ids_asked = {}, None
+    def _compare_topics(self, exchange: TransactionalClient, *, has_read: bool) -> None:
+        """Ask from time to time for the ids of the topics, and compare them when the answer is there.
 
-    def _note_topics(self, exchange: TransactionalClient) -> None:
+        What was just read waits a moment for it, as it is not to be sent twice; a controller that is down may answer
+        much later. Topics that have no ids are asked for seldom.
+
+        Raises:
+            KafkaException: the servers do not say where a topic begins.
+        """
+        now, seconds = time.monotonic(), 0.0
+        self._is_unsure |= has_read
+        if self._is_unsure and self.shares and now >= self._ids_due:
+            exchange.request_topic_ids({place.topic for place in self.shares})
+            self._ids_due, self._is_unsure = float("inf"), False
+            seconds = _IDS_SECONDS if has_read else 0.0
+        ids = exchange.received_topic_ids(seconds)
+        if ids is not None:
+            self._ids_due = now + (_TOPICS_SECONDS if ids else _NO_IDS_SECONDS)
+            self._note_topics(exchange, ids)
+
+    def _note_topics(self, exchange: TransactionalClient, ids: Mapping[str, str]) -> None:
         """Note topics that are other ones by now: those of the same name may hold records at all offsets read so far.
 
-        What came before they were noted is read again, so that none is passed over.
+        What was committed of a partition holds the id of its topic. So another one is noticed whatever was stopped,
+        killed or handed over meanwhile, and what came of it before is read again, so that none is passed over.
 
         Raises:
             KafkaException: the servers do not say where they begin.
         """
-        known = self._topic_ids
-        now = exchange.topic_ids({place.topic for place in self.shares})
-        self._topic_ids, self._ids_asked, self._is_unsure = known | now, time.monotonic(), False
-        for place in self.shares:
-            topic = place.topic
-            if topic in known and topic in now and known[topic] != now[topic] and place not in self._gone:
+        for place, share in self.shares.items():
+            topic_id = ids.get(place.topic, "")
+            if not topic_id or topic_id == share.topic_id or place in self._gone:
+                continue
+            if share.topic_id:
                 first = exchange.first_offset(place)
-                self.on_offset_out_of_range(place, first, made_again(f"{topic}/{place.partition}"))
+                self.on_offset_out_of_range(place, first, made_again(f"{place.topic}/{place.partition}"))
+            share.topic_id = topic_id
+            self.words.publish(topic_key(place.topic), topic_id.encode())
 
     def _skip_deleted(self, exchange: TransactionalClient) -> None:
         """Commit that partitions go on behind what was gone: a client goes on there only when it begins again."""
@@ -378,9 +397,11 @@ class LaneTask:
         }
 
     def _note_of(self, committed: TopicPartition) -> OffsetMetadata:
-        """Return what this run committed of a partition; of another run's note only the order that it obeyed."""
+        """Return what this run committed of a partition; of another run's note only its order and topic."""
         note = read_metadata(committed.metadata) or OffsetMetadata(run=self.order.run_id)
-        return note if note.run == self.order.run_id else OffsetMetadata(run=self.order.run_id, order=note.order)
+        if note.run == self.order.run_id:
+            return note
+        return OffsetMetadata(run=self.order.run_id, order=note.order, topic_id=note.topic_id)
 
     def _keeper(self, share: PartitionState, kept: list[Outgoing]) -> Callable[[int, bytes], None]:
         """Return what takes counts that are too long for the metadata of an offset."""

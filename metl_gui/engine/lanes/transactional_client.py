@@ -20,13 +20,13 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
 from metl_gui.engine.kafka.clients import ClientErrorLog, admin, bounds, consumer, explained, passes, producer
-from metl_gui.engine.kafka.offsets import fitting, gone, topic_ids
+from metl_gui.engine.kafka.offsets import Descriptions, describe_topics, fitting, gone, topic_ids
 from metl_gui.engine.kafka.topic_messages import Outgoing
 from metl_gui.engine.lanes.order import SESSION_MS, LaneOrder, PartitionId
 from metl_gui.errors import RunError
@@ -172,6 +172,7 @@ class TransactionalClient:
         )
         self._topics: list[str] = []
         self._admin: AdminClient | None = None
+        self._descriptions: Descriptions | None = None
         self._settled = 0.0
         self._calls = TimeoutExecutor()
 
@@ -196,11 +197,23 @@ class TransactionalClient:
         there = self.consumer.list_topics(timeout=_CALL_SECONDS).topics
         self.subscribe({*self.order.topics, *fitting(pattern, there)})
 
-    def topic_ids(self, topics: Iterable[str]) -> dict[str, str]:
-        """Return the ids of topics, without those of which servers tell none."""
+    def request_topic_ids(self, topics: Iterable[str]) -> None:
+        """Ask for the ids of topics, without waiting for the answer."""
         if self._admin is None:
             self._admin = admin(self.order.servers, self.said)
-        return topic_ids(self._admin, topics, _CALL_SECONDS)
+        self._descriptions = describe_topics(self._admin, topics, _CALL_SECONDS)
+
+    def received_topic_ids(self, seconds: float) -> dict[str, str] | None:
+        """Return the ids that were asked for, once, without those of topics that have none.
+
+        Args:
+            seconds: how long to wait for them; None is returned where they are not there by then.
+        """
+        answers = self._descriptions
+        if answers is None or wait(answers.values(), seconds).not_done:
+            return None
+        self._descriptions = None
+        return topic_ids(answers)
 
     def first_offset(self, place: PartitionId) -> int:
         """Return where a partition begins now.
@@ -309,6 +322,8 @@ class TransactionalClient:
 
     def _close(self) -> None:
         self._calls.close()
+        # The callbacks of the producer lead back to this client: the threads of the other would stay for long.
+        self._admin = self._descriptions = None
         try:
             self.producer.purge()
             self.consumer.close()

@@ -111,14 +111,15 @@ def test_a_replay_in_production_sends_nothing_twice_whose_group_was_forgotten(
     assert not again(world.sent(world.sink))
 
 
+@pytest.mark.parametrize("by_name", [False, True])
 def test_a_followed_topic_that_goes_before_a_batch_has_read_it_ends_the_run_and_not_the_stream(
-    kafka: KafkaBroker, own_name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kafka: KafkaBroker, own_name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, by_name: bool
 ) -> None:
     monkeypatch.setattr(consumer, "_DOUBT_SECONDS", 0.5)
     world = LaneWorld(kafka.servers, own_name, partitions=1)
     runs, other = TopicRuns(world, tmp_path), f"{own_name}.other"
     world.make(other, 1)
-    source = runs.address(f"^{own_name}\\.(public\\.orders|other)")
+    source = runs.address(f"{world.source},{other}" if by_name else f"^{own_name}\\.(public\\.orders|other)")
     _write(world, range(5))
     _write(world, range(5), other)
     begin = topic_runs.HereRuntime.run_tasks

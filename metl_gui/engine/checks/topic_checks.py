@@ -35,8 +35,12 @@ if TYPE_CHECKING:
 _NAMED = 3
 
 
-def check_topics(spec: RunSpec) -> None:
+def check_topics(spec: RunSpec, *, is_resumed: bool = False) -> None:
     """Check whether a run could start as far as it is in Kafka; nothing is made.
+
+    Args:
+        spec: the run.
+        is_resumed: it goes on with a stream, which may outlive topics that it read.
 
     Raises:
         RunError: see above.
@@ -44,7 +48,7 @@ def check_topics(spec: RunSpec) -> None:
     refuse_loop(spec)
     source, sink, errors = (spec.servers_of(role) for role in ("source", "sink", "errors"))
     if source is not None:
-        _check_source(spec, source)
+        _check_source(spec, source, is_resumed=is_resumed)
     for plan in topics_to_create(spec):
         servers = errors if plan.why == why_of(ERRORS) else sink
         raise RunError(
@@ -160,7 +164,7 @@ def _one_topic(spec: RunSpec, role: Role) -> str:
     return address.topics[0]
 
 
-def _check_source(spec: RunSpec, servers: KafkaServers) -> None:
+def _check_source(spec: RunSpec, servers: KafkaServers, *, is_resumed: bool) -> None:
     address = parse_address(spec.source.address)
     if not address.topics and not address.pattern:
         raise RunError(
@@ -169,7 +173,7 @@ def _check_source(spec: RunSpec, servers: KafkaServers) -> None:
             "Add topics, as in kafka://host:port/shop.public.orders, or a pattern: kafka://host:port/^shop\\..*",
         )
     start = parse_start(spec.source.start)
-    lister = Lister(servers, address, is_strict=not (spec.source.follow and address.pattern))
+    lister = Lister(servers, address, is_strict=not (spec.source.follow and (address.pattern or is_resumed)))
     partitions = lister.listed()
     _check_rights(lister.admin, servers, {one.topic for one in partitions}, "READ")
     if start.kind == "offsets" and spec.source.replay is None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from metl_gui.core.runs.kafka import is_kafka
 from metl_gui.core.runs.run_spec import ROLES, RunSpec
 from metl_gui.core.runs.target import Target, TargetKind, parse_target
@@ -12,7 +14,7 @@ from metl_gui.engine.sources.files import list_files
 from metl_gui.engine.sources.typed_addresses import reads_typed
 from metl_gui.engine.spark.java import find_java
 from metl_gui.engine.spark.target_check import check_target
-from metl_gui.engine.streaming.checkpoint import check_stream
+from metl_gui.engine.streaming.checkpoint import check_stream, read_head
 
 
 def check_run(spec: RunSpec, target: Target | str) -> None:
@@ -33,7 +35,9 @@ def check_run(spec: RunSpec, target: Target | str) -> None:
     if any(spec.servers_of(role) is not None for role in ROLES):
         from metl_gui.engine.checks.topic_checks import check_topics
 
-        check_topics(spec)
+        checkpoint = spec.policy.checkpoint
+        is_resumed = bool(checkpoint) and read_head(Path(checkpoint).expanduser().absolute()) is not None
+        check_topics(spec, is_resumed=is_resumed)
     if spec.policy.checkpoint:
         check_stream(spec)
         return

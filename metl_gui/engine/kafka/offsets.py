@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 _SHOWN = 5
 _AGAIN_SECONDS = 0.5
 _PATIENCE_SECONDS = 8.0
+_MISSING_SECONDS = 3.0
 EARLIEST_OFFSET: Final = OFFSET_SPEC_EARLIEST
 LATEST_OFFSET: Final = OFFSET_SPEC_LATEST
 Place = tuple[str, int]
@@ -127,6 +128,38 @@ class Lister:
             time.sleep(_AGAIN_SECONDS)
             found = self._partitions()
         return [(topic, number) for topic in sorted(self._meant(found)) for number in range(found[topic])]
+
+    def missing(self, places: Iterable[Place]) -> set[Place]:
+        """Return those of some partitions that are gone, whatever the address means.
+
+        Topics are asked for by name, as a list of all leaves out those that a user may not see, and asked for twice:
+        servers that were started a moment ago may not know them yet.
+
+        Raises:
+            RunError: servers do not answer, or refuse.
+        """
+        left = self._unknown(places)
+        if left:
+            time.sleep(_MISSING_SECONDS)
+            left = self._unknown(left)
+        return left
+
+    def _unknown(self, places: Iterable[Place]) -> set[Place]:
+        """Ask once which partitions are not known."""
+        wanted = set(places)
+        topics = TopicCollection(sorted({topic for topic, _ in wanted}))
+        with in_words(self.servers, self.said):
+            futures = self.admin.describe_topics(topics, request_timeout=ANSWER_SECONDS) if wanted else {}
+        numbers: dict[str, set[int]] = {}
+        for name, future in futures.items():
+            try:
+                numbers[name] = {one.id for one in future.result().partitions}
+            except KafkaException as error:
+                if error.args[0].code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
+                    numbers[name] = set()
+                elif error.args[0].code() not in NO_LEADER:
+                    raise explained(self.servers, error, self.said, name) from error
+        return {(topic, number) for topic, number in wanted if topic in numbers and number not in numbers[topic]}
 
     def offsets(self, places: Iterable[Place], wanted: int) -> dict[Place, int]:
         """Ask for one offset of each partition; those that went meanwhile are left out.

@@ -17,7 +17,7 @@ from confluent_kafka import KafkaError, KafkaException, Message
 
 from metl_gui.core.runs.kafka import REPLAY_TOPICS, KafkaAddress, KafkaServers, TopicPlan
 from metl_gui.engine.kafka.clients import ANSWER_SECONDS, ClientErrorLog, explained, producer, unreachable
-from metl_gui.engine.kafka.consumer import OffsetRange, RangeReader
+from metl_gui.engine.kafka.consumer import OffsetRange, RangeReader, close_clients
 from metl_gui.engine.kafka.offsets import Lister
 from metl_gui.engine.kafka.topics import create_topics
 from metl_gui.formats.source_positions import PARTITIONS, whole_number
@@ -60,7 +60,10 @@ def kept_marks(servers: KafkaServers, topic: str) -> list[ReasonMark]:
     """
     listed = Lister(servers, KafkaAddress(topics=(topic,)), is_strict=False).listed()
     wanted = [OffsetRange(one.topic, one.partition, one.begin, one.end) for one in listed]
-    found = (_mark(message) for batch in RangeReader(servers, wanted).batches() for message in batch)
+    try:
+        found = [_mark(message) for batch in RangeReader(servers, wanted).batches() for message in batch]
+    finally:
+        close_clients()
     return [mark for mark in found if mark is not None]
 
 

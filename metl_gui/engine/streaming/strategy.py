@@ -31,7 +31,15 @@ from metl_gui.engine.streaming.batch_records import (
     settle,
 )
 from metl_gui.engine.streaming.batch_source import BatchPlanner, BatchSource
-from metl_gui.engine.streaming.checkpoint import Checkpoint, StreamHead, check_apart, claim, head_of, is_folder
+from metl_gui.engine.streaming.checkpoint import (
+    Checkpoint,
+    StreamHead,
+    check_apart,
+    claim,
+    head_of,
+    is_folder,
+    read_head,
+)
 from metl_gui.engine.streaming.ledger import BatchPlan, Ledger
 from metl_gui.engine.streaming.planner import Planner, TopicSourceSpec, mend
 from metl_gui.engine.streaming.report import StreamProgress, stream_report
@@ -151,7 +159,7 @@ class BatchStrategy:
         if self.spec.servers:
             from metl_gui.engine.checks.topic_checks import check_topics
 
-            check_topics(self.spec)
+            check_topics(self.spec, is_resumed=read_head(self.checkpoint.path) is not None)
 
     def _closed(self) -> None:
         """Put no other batch in place, and tidy up."""
@@ -177,7 +185,7 @@ class BatchStrategy:
         else:
             from metl_gui.engine.streaming.topic_planner import mend_topics
 
-            mend_topics(self.checkpoint, self.spec.source, servers, committed)
+            mend_topics(self.checkpoint, servers, committed)
         self._told = len(self.checkpoint.problem_texts()) if newest is None else 0
         return self.records.newest_of(self.run.run_id)
 

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from metl_gui.core.runs.kafka import KafkaServers, parse_address, parse_start
+from metl_gui.core.runs.kafka import KafkaAddress, KafkaServers, parse_address, parse_start
 from metl_gui.core.runs.run_spec import SourceSpec
 from metl_gui.engine.kafka.consumer import OffsetRange
 from metl_gui.engine.kafka.offsets import ListedPartition, Lister, gone, start_offsets
@@ -228,14 +228,14 @@ def shared_out(wanted: Sequence[OffsetRange], room: int) -> list[OffsetRange]:
     return [one._replace(stop=one.start + shares[at]) for at, one in enumerate(wanted)]
 
 
-def mend_topics(checkpoint: Checkpoint, source: SourceSpec, servers: KafkaServers, committed: int) -> None:
+def mend_topics(checkpoint: Checkpoint, servers: KafkaServers, committed: int) -> None:
     """Leave out, before a stream goes on, what it can never read: partitions that went.
 
     What was planned of them and is not in place is taken out of its batch. A person reads which partitions they are.
 
     Args:
         checkpoint: of the stream.
-        source: its topics, and servers: where they are.
+        servers: where its topics are.
         committed: the newest batch that is in place.
 
     Raises:
@@ -243,10 +243,10 @@ def mend_topics(checkpoint: Checkpoint, source: SourceSpec, servers: KafkaServer
     """
     ledger = Ledger(checkpoint.ledger)
     planned = [ledger.batch(number) for number in range(committed + 1, ledger.newest + 1)]
-    there = set(Lister(servers, parse_address(source.address), is_strict=False).places()) if planned else set()
+    missing = Lister(servers, KafkaAddress()).missing(partition_of(file) for plan in planned for file in plan.files)
     told = set(checkpoint.problem_texts())
     for plan in planned:
-        lost = {index for index, file in enumerate(plan.files) if partition_of(file) not in there}
+        lost = {index for index, file in enumerate(plan.files) if partition_of(file) in missing}
         if not lost:
             continue
         for index in sorted(lost):

@@ -15,7 +15,7 @@ from metl_gui.core.runs.events import BatchCommitted
 from metl_gui.core.runs.run_spec import ReplayOrder, RunSpec
 from metl_gui.engine.kafka import consumer
 from metl_gui.engine.lanes import task as lane_task
-from metl_gui.engine.lanes.order import start_key, trouble_key
+from metl_gui.engine.lanes.order import PartitionId, start_key, trouble_key
 from metl_gui.engine.lanes.start import LaneStart
 from metl_gui.engine.lanes.topic import LaneTopic
 from metl_gui.engine.sessions.jobs import NumberedTask
@@ -90,6 +90,25 @@ def test_a_lane_whose_offsets_were_forgotten_does_not_begin_anew_unless_its_topi
     until(lambda: world.source not in world.admin.list_topics().topics, "the end of the topic")
     world.make(world.source, 1)
     _begin(world, spec)
+
+
+def test_a_lane_from_the_latest_record_on_reads_a_topic_whole_that_was_made_again_while_it_was_stopped(
+    kafka: KafkaBroker, own_name: str, tmp_path: Path
+) -> None:
+    world = LaneWorld(kafka.servers, own_name, partitions=1)
+    spec = changed(world.spec(order_plan(world.source), tmp_path), start="latest")
+    _write(world, range(10))
+    _begin(world, spec)
+    place = PartitionId(world.source, 0)
+    assert world.committed.offsets()[place].offset == 10
+    world.admin.delete_topics([world.source])[world.source].result()
+    until(lambda: world.source not in world.admin.list_topics().topics, "the end of the topic")
+    world.make(world.source, 1)
+    _write(world, range(100, 130))
+    until(lambda: place not in world.committed.offsets(), "the end of its offsets")
+    with contextlib.closing(LaneStart(spec)) as start:
+        assert start.notes == (f"{world.source}/0 was deleted and made again; it is read from its beginning.",)
+    assert world.committed.offsets()[place].offset == 0
 
 
 def test_a_replay_in_production_sends_nothing_twice_whose_group_was_forgotten(

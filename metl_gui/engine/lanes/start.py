@@ -7,7 +7,7 @@ of one run only.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from confluent_kafka import TopicPartition
@@ -34,6 +34,7 @@ from metl_gui.engine.lanes.order import (
 )
 from metl_gui.engine.lanes.report import servers_of_lane
 from metl_gui.engine.lanes.topic import make_topic
+from metl_gui.engine.lanes.transactional_client import made_again
 from metl_gui.engine.sessions.runtime import ship
 from metl_gui.errors import RunError
 
@@ -107,9 +108,11 @@ class LaneStart:
         self.committed = Committed(lister, self.group)
         try:
             known = self.committed.offsets()
+            new = [one for one in self.partitions if PartitionId(one.topic, one.partition) not in known]
+            recorded = self._recorded(lister) if new else {}
             if not known:
-                self._refuse_forgotten(lister)
-            self.notes = self._beside_others(known) + self._commit_starts(lister, known)
+                self._refuse_forgotten(recorded)
+            self.notes = self._beside_others(known) + self._commit_starts(lister, new, recorded)
         except BaseException:
             self.close()
             raise
@@ -185,14 +188,17 @@ class LaneStart:
             writer.write(topic_key(topic), topic_id.encode())
         writer.flush(_WRITE_SECONDS)
 
-    def _refuse_forgotten(self, lister: Lister) -> None:
+    def _recorded(self, lister: Lister) -> dict[str, bytes | None]:
+        """Return what stands in the topic of the lane by now."""
+        topic = lane_topic(self.group)
+        return {one.key: one.value for one in read_all(self.servers, topic)} if topic in lister.topics() else {}
+
+    def _refuse_forgotten(self, recorded: Mapping[str, bytes | None]) -> None:
         """Refuse to begin anew where the group had offsets, of topics that are still the same.
 
         Raises:
-            RunError: it had, or the servers do not answer.
+            RunError: it had.
         """
-        topic = lane_topic(self.group)
-        recorded = {one.key: one.value for one in read_all(self.servers, topic)} if topic in lister.topics() else {}
         is_resumed = start_key(self.spec.run_id) in recorded
         if not is_resumed and self.spec.source.start:
             return
@@ -207,16 +213,25 @@ class LaneStart:
                 else "Say with --start where to begin.",
             )
 
-    def _commit_starts(self, lister: Lister, known: Mapping[PartitionId, TopicPartition]) -> tuple[str, ...]:
-        """Commit where partitions begin of which the group has committed nothing, so that each begins there once."""
-        new = [one for one in self.partitions if PartitionId(one.topic, one.partition) not in known]
+    def _commit_starts(
+        self, lister: Lister, new: Sequence[ListedPartition], recorded: Mapping[str, bytes | None]
+    ) -> tuple[str, ...]:
+        """Commit where partitions begin of which the group has committed nothing, so that each begins there once.
+
+        Topics that were made again while the lane was stopped begin at their beginning, wherever the lane began.
+        """
         if not new:
             return ()
         offsets, notes = start_offsets(lister, self.partitions, parse_start(self.spec.source.start))
-        self.committed.begin_at(
-            {PartitionId(one.topic, one.partition): offsets[one.topic, one.partition] for one in new}
-        )
-        return notes
+        starts = {PartitionId(one.topic, one.partition): offsets[one.topic, one.partition] for one in new}
+        before = recorded if start_key(self.spec.run_id) in recorded else {}
+        remade = [
+            one
+            for one in new
+            if one.topic_id and (before.get(topic_key(one.topic)) or one.topic_id.encode()) != one.topic_id.encode()
+        ]
+        self.committed.begin_at(starts | {PartitionId(one.topic, one.partition): one.begin for one in remade})
+        return (*notes, *(made_again(one.name) for one in remade))
 
 
 def _one_cluster(spec: RunSpec) -> KafkaServers:

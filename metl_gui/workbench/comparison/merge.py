@@ -42,7 +42,7 @@ from metl_gui.values import Value
 from metl_gui.workbench.addresses import block_name
 from metl_gui.workbench.atomic_files import write_whole
 from metl_gui.workbench.comparison.diff import is_project
-from metl_gui.workbench.exports.matrix import laid_out
+from metl_gui.workbench.exports.matrix import dusb_text, json_text, laid_out
 from metl_gui.workbench.history.difference_text import difference_json, difference_lines, difference_summary
 from metl_gui.workbench.samples.kept_samples import hidden_now
 from metl_gui.workbench.session import Workbench
@@ -169,7 +169,7 @@ def _merged_project(
     is_elsewhere = output.resolve() != ours.resolve()
     if is_elsewhere:
         copy_file(ours, draft)
-    edit = MergeTheirs(base.document, theirs.document, title)
+    edit = MergeTheirs(_as_told(base, theirs), theirs.document, title)
     with Workbench.open(draft if is_elsewhere else output, take_over=is_elsewhere) as workbench:
         before = _beside(workbench)
         merged: list[MergedProjectData] = []
@@ -185,6 +185,15 @@ def _merged_project(
         copy_file(draft, output)  # only now, so that nobody ever finds ours under the name of the result
     conflicts = (*edit.conflicts, *merged[0].conflicts)
     return MergeResult(output, f"Merge {title}", after, difference, conflicts, is_project=True, left=left)
+
+
+def _as_told(base: _MergeSide, theirs: _MergeSide) -> Document:
+    """Return the base as far as the export can say it that theirs is: what it cannot say, theirs has not taken away."""
+    if theirs.export is None or base.export is not None:
+        return base.document
+    write = dusb_text if theirs.export.format == DUSB_FORMAT else json_text
+    text = write(base.document, theirs.export.include_unconfirmed)
+    return parse_export(text.encode("utf-8", "surrogatepass")).document
 
 
 def _beside(workbench: Workbench) -> ProjectDataSide:

@@ -18,7 +18,8 @@ from metl_gui.core.matrix.blocks import Block, BlockKey, Status
 from metl_gui.core.matrix.matrix import STATUSES, Dpm
 
 _OPEN = (Status.UNCONFIRMED, Status.NEEDS_REVIEW)
-_JOINT = ", "
+JOINT = ", "
+"""What stands between the names in ``who``."""
 
 
 def is_own_confirmation(before: Block | None, after: Block, who: str) -> bool:
@@ -29,7 +30,7 @@ def is_own_confirmation(before: Block | None, after: Block, who: str) -> bool:
 
 def is_author(block: Block, who: str) -> bool:
     """Whether an open block holds work of a person."""
-    return block.status in _OPEN and f"{_JOINT}{who}{_JOINT}" in f"{_JOINT}{block.who}{_JOINT}"
+    return block.status in _OPEN and f"{JOINT}{who}{JOINT}" in f"{JOINT}{block.who}{JOINT}"
 
 
 def awaiting_second(before: Block | None, after: Block, source: Block | None, who: str) -> Block:
@@ -58,7 +59,7 @@ def awaiting_second(before: Block | None, after: Block, source: Block | None, wh
     # Under review as well: what somebody set meanwhile is not to be mapped with before another person has seen it.
     is_set = before is not None and (before.is_unconfirmed or before.elements != after.elements)
     unconfirmed = status is Status.NEEDS_REVIEW and (after.unconfirmed or is_set)
-    return replace(after, status=status, who=_joined(authors, who), unconfirmed=unconfirmed)
+    return replace(after, status=status, who=joined(authors, who), unconfirmed=unconfirmed)
 
 
 def _carried(after: Block, source: Block, who: str) -> Block:
@@ -67,7 +68,7 @@ def _carried(after: Block, source: Block, who: str) -> Block:
     if after.status is not Status.CONFIRMED:
         return replace(after, who=source.who)
     # The same edit settled the source, as several edits made as one can, and then carried it along.
-    return replace(after, status=Status.UNCONFIRMED, who=_joined(source.who, who))
+    return replace(after, status=Status.UNCONFIRMED, who=joined(source.who, who))
 
 
 def _says_same(before: Block, after: Block) -> bool:
@@ -75,10 +76,11 @@ def _says_same(before: Block, after: Block) -> bool:
     return next(parts) == next(parts)
 
 
-def _joined(authors: str, who: str) -> str:
-    if f"{_JOINT}{who}{_JOINT}" in f"{_JOINT}{authors}{_JOINT}":
+def joined(authors: str, who: str) -> str:
+    """Add a person to those whose work a block holds."""
+    if f"{JOINT}{who}{JOINT}" in f"{JOINT}{authors}{JOINT}":
         return authors
-    return f"{authors}{_JOINT}{who}" if authors else who
+    return f"{authors}{JOINT}{who}" if authors else who
 
 
 _CODE = STATUSES.index(Status.UNCONFIRMED)

@@ -14,13 +14,16 @@ attribute was renamed, is its own, and nothing that the other took away.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import TypeAlias
 
 from msgspec.structs import replace
 
 from metl_gui.core.changes.draft import Draft
+from metl_gui.core.changes.second_person import JOINT, joined
 from metl_gui.core.edits.elements import block_name, store_block
 from metl_gui.core.matrix.blocks import Block, BlockKey, Element, Loss, Status
 from metl_gui.core.matrix.document import Document
@@ -32,6 +35,7 @@ from metl_gui.core.merge.sides import (
     ThreeWay,
     settled,
     settled_set,
+    with_line,
 )
 from metl_gui.core.trees.nodes import Side, Version
 
@@ -116,7 +120,7 @@ class SideBlocks:
             return SideBlock()
         document, rows = self.documents[side], self.rows.ids[side]
         if is_parallel:
-            exact = rows.version(entity_version.id)
+            exact = self._nearest(side, entity_version)
             ids: tuple[int, ...] = (exact.id,) if exact is not None else ()
         else:
             entity = rows.schema(entity_version.schema_id)
@@ -130,6 +134,15 @@ class SideBlocks:
         if side == 0 and before is not None and not rows.has(entity_version.id):
             elements = self._inherited_rows(elements, before, entity_version)
         return SideBlock(elements, block)
+
+    def _nearest(self, side: int, entity_version: Version) -> Version | None:
+        """Return a side's parallel version of an entity; of one that both sides added, what the base has below it."""
+        ids = self.rows.ids
+        below: tuple[int, ...] = ()
+        if side == 0 and ids.ours.has(entity_version.id) and ids.theirs.has(entity_version.id):
+            order = self.draft.tree(Side.CDM).schema(entity_version.schema_id).version_ids
+            below = order[: order.index(entity_version.id)][::-1]
+        return next((found for id_ in (entity_version.id, *below) if (found := ids[side].version(id_))), None)
 
     def _elements(self, side: int, block: Block, version: Version) -> dict[Ends, Pair]:
         document, rows = self.documents[side], self.rows.ids[side]
@@ -163,13 +176,11 @@ class SideBlocks:
         return SideBlock(found, is_own=False)
 
     def _inherited_rows(self, elements: dict[Ends, Pair], before: int, entity_version: Version) -> dict[Ends, Pair]:
-        """Return what the update filled into an entity version on both sides that added it, version by version."""
-        ids = self.rows.ids
-        if not (ids.ours.has(entity_version.id) and ids.theirs.has(entity_version.id)):
-            return elements
-        tree = self.draft.tree(Side.CDM)
+        """Return what the update filled in up to an entity version, version by version, on both sides that added it."""
+        ids, tree = self.rows.ids, self.draft.tree(Side.CDM)
         order = tree.schema(entity_version.schema_id).version_ids
-        passed = order[order.index(before) + 1 :] if before in order else (entity_version.id,)
+        end = order.index(entity_version.id) + 1
+        passed = order[order.index(before) + 1 : end] if before in order else (entity_version.id,)
         for id_ in passed:
             if not (ids.ours.has(id_) and ids.theirs.has(id_)):
                 continue
@@ -309,7 +320,7 @@ class BlockMerger:
         # What a side does not have yet, or not any more, it has not decided otherwise either.
         ours, theirs = ours if sides.ours.is_own else base, theirs if sides.theirs.is_own else base
         if ours is not None and theirs is not None and self._is_added_by_both(key):
-            base = _before_decisions(base, ours, theirs)
+            base = _before_decisions(base, ours, theirs, sides)
         records = ThreeWay(*(block or Block(*key) for block in (base, ours, theirs)))
         told = ThreeWay(*(None if block is None else block.status for block in (base, ours, theirs)))
         is_ours_as_base = told.ours == told.base and sides.ours.elements == sides.base.elements
@@ -329,14 +340,14 @@ class BlockMerger:
             status = Status.UNCONFIRMED if status is Status.CONFIRMED else status
         comment, is_other = settled(ThreeWay(*(record.comment for record in records)))
         if is_other and records.theirs.comment:
-            comment = f"{records.ours.comment}\n{records.theirs.comment}".strip()
+            comment = with_line(records.ours.comment, records.theirs.comment)
         losses = _answered(_merged_losses(records), elements, self.draft, key)
-        reasons = self._contradictions(key, records, elements)
+        reasons = self._contradictions(key, records, elements, sides)
         return replace(
             lead,
             elements=elements,
             status=status,
-            comment="\n".join(each for each in (comment, *reasons) if each),
+            comment=reduce(with_line, reasons, comment),
             losses=(*losses, *(x for x in lost if x.chain not in {y.chain for y in losses})),
             waits=tuple(dict.fromkeys((*_merged_waits(records), *reasons.values()))),
             retired=retired.retired if retired is not None and status is Status.RETIRED else (),
@@ -351,22 +362,31 @@ class BlockMerger:
         is_theirs = all(ids.ours.has(id_) and ids.theirs.has(id_) for ids, id_ in trees)
         return is_theirs and not all(ids.base.has(id_) for ids, id_ in trees)
 
-    def _contradictions(self, key: BlockKey, records: ThreeWay[Block], elements: tuple[Element, ...]) -> dict[str, int]:
-        """Return what is mapped in place of losses that the other side confirmed, with the version to wait for."""
-        sides = ThreeWay(*(_by_paths(record.losses) for record in records))
+    def _contradictions(
+        self, key: BlockKey, records: ThreeWay[Block], elements: tuple[Element, ...], sides: ThreeWay[SideBlock]
+    ) -> dict[str, int]:
+        """Return what one side maps in place of losses that the other confirmed, with the version to wait for.
+
+        What the comment of a block tells that waits for nothing was decided after an earlier merge: it is a conflict
+        still, and waits no more.
+        """
+        losses = ThreeWay(*(_by_paths(record.losses) for record in records))
         rows = {a.id: a.lineage for a in self.draft.tree(Side.CDM).version(key[1]).attributes}
-        mapped = {rows[element.q] for element in elements}
+        of_ours, of_theirs = ({target for _, target in side.elements} for side in (sides.ours, sides.theirs))
+        mapped = {rows[element.q] for element in elements} & (of_ours ^ of_theirs)
+        decided = "\n".join(record.comment for record in (records.ours, records.theirs) if not record.waits)
         found: dict[str, int] = {}
-        for name, loss in sides.ours.items():
-            answers = {each[name].answer for each in (sides.ours, sides.theirs) if name in each}
-            is_new = name not in sides.base or sides.base[name].is_open
+        for name, loss in losses.ours.items():
+            answers = {each[name].answer for each in (losses.ours, losses.theirs) if name in each}
+            is_new = name not in losses.base or losses.base[name].is_open
             if is_new and "accepted" in answers and answers & {"renamed", "mapped"} and loss.q_lineage in mapped:
                 reason = f"One side maps what {loss.from_path} gave {loss.to_path}, the other confirmed that it is lost"
                 reason = f"{reason}; it stays mapped."
                 place = block_name(self.draft, key)
                 ends = loss.from_path, loss.to_path
                 self.conflicts.append(MergeConflict(ConflictKind.ELEMENT, place, reason, key, *ends))
-                found[reason] = self._since.setdefault((key[1], loss.q_lineage, loss.p_lineage), key[0])
+                if reason not in decided:
+                    found[reason] = self._since.setdefault((key[1], loss.q_lineage, loss.p_lineage), key[0])
         return found
 
     def _translated(self, side: int, key: BlockKey, block: Block | None) -> Block | None:
@@ -488,11 +508,11 @@ def _adds_unconfirmed(records: ThreeWay[Block], sides: ThreeWay[SideBlock]) -> b
 
 def _authors(records: ThreeWay[Block]) -> str:
     """Name everybody whose unconfirmed work is in a block of both sides."""
-    names = (name for block in records[1:] if block.is_unconfirmed for name in block.who.split(", "))
-    return ", ".join(dict.fromkeys(filter(None, names)))
+    names = (name for block in records[1:] if block.is_unconfirmed for name in block.who.split(JOINT) if name)
+    return reduce(joined, names, "")
 
 
-def _before_decisions(base: Block | None, ours: Block, theirs: Block) -> Block | None:
+def _before_decisions(base: Block | None, ours: Block, theirs: Block, sides: ThreeWay[SideBlock]) -> Block | None:
     """Return what the update knew of a block on both sides that added it, before anybody decided anything."""
     known = _by_paths(base.losses) if base is not None else {}
     common = _by_paths(theirs.losses)
@@ -506,6 +526,8 @@ def _before_decisions(base: Block | None, ours: Block, theirs: Block) -> Block |
         begun = replace(begun, status=untouched[0].status, unconfirmed=untouched[0].unconfirmed)
     elif new or waits:
         begun = replace(begun, status=Status.NEEDS_REVIEW)
+    elif base is None and _is_confirmed_by_one(ours, theirs, sides):
+        begun = replace(begun, status=Status.UNCONFIRMED)
     elif base is None and len(statuses) == 1:
         begun = replace(begun, status=statuses.pop())
     else:
@@ -513,11 +535,22 @@ def _before_decisions(base: Block | None, ours: Block, theirs: Block) -> Block |
     return replace(begun, losses=(*begun.losses, *new), waits=(*begun.waits, *waits))
 
 
+def _is_confirmed_by_one(ours: Block, theirs: Block, sides: ThreeWay[SideBlock]) -> bool:
+    """Whether one side confirmed what the update carried along unconfirmed, and the other has it as it was."""
+    both = ((ours, theirs, sides.ours), (theirs, ours, sides.theirs))
+    return any(
+        (one.status, other.status) == (Status.UNCONFIRMED, Status.CONFIRMED) and side.elements == sides.base.elements
+        for one, other, side in both
+    )
+
+
 def _by_paths(losses: Iterable[Loss]) -> dict[tuple[str, str, int], Loss]:
     found: dict[tuple[str, str, int], Loss] = {}
+    seen: Counter[tuple[str, str]] = Counter()
     for loss in losses:
-        number = sum(1 for name in found if name[:2] == (loss.from_path, loss.to_path))
-        found[loss.from_path, loss.to_path, number] = loss
+        ends = loss.from_path, loss.to_path
+        found[*ends, seen[ends]] = loss
+        seen[ends] += 1
     return found
 
 

@@ -20,7 +20,7 @@ from metl_gui.core.matrix.node_matches import by_names
 from metl_gui.core.merge.merged_blocks import BlockMerger
 from metl_gui.core.merge.merged_models import merge_models
 from metl_gui.core.merge.merged_trees import AddedMappings, AddedMappingsBySide, TreeMerger
-from metl_gui.core.merge.sides import ConflictKind, MergeConflict, MergedNodes, ThreeWay
+from metl_gui.core.merge.sides import ConflictKind, MergeConflict, MergedNodes, ThreeWay, with_line
 from metl_gui.core.trees.nodes import Side
 
 _UNHELD = {ConflictKind.DOC}
@@ -166,8 +166,8 @@ def _held(
     block = next(_candidates(draft, nodes.side, result, version), None)
     if block is None:
         return conflict
-    comment = f"{block.comment}\n{conflict.reason}".strip()
     waits = tuple(dict.fromkeys((*block.waits, block.version)))
+    comment = with_line(block.comment, conflict.reason)
     draft.put_block(replace(block, waits=waits, comment=comment).settled())
     return replace(conflict, key=block.key)
 

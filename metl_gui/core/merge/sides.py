@@ -80,6 +80,11 @@ def settled_set(values: ThreeWay[Iterable[T]]) -> list[T]:
     return kept + [each for each in theirs if each not in base and each not in kept]
 
 
+def with_line(comment: str, line: str) -> str:
+    """Add a line to a comment that does not tell it already, as after an earlier merge."""
+    return comment if f"\n{line}\n" in f"\n{comment}\n" else f"{comment}\n{line}".strip()
+
+
 def merged_order(orders: ThreeWay[list[int]], label_order: Callable[[int], LabelOrder]) -> tuple[int, ...]:
     """Put versions that one side has among those of the other, each behind the one that it followed.
 

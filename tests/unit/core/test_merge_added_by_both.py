@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import pytest
 
+from metl_gui.core.changes.draft import Edit, EditContext, Transition, perform
+from metl_gui.core.edits.entities import ChangeEntity, CreateAndMap, declared
 from metl_gui.core.edits.lineages import AttributeKey, SplitLineage
 from metl_gui.core.edits.review import AcceptLosses, ConfirmBlock, RenameLost, RetireBlock
+from metl_gui.core.edits.settings import SetSettings
 from metl_gui.core.matrix.blocks import Status
+from metl_gui.core.merge.merged_document import MergeTheirs
 from metl_gui.core.merge.sides import ConflictKind
 from metl_gui.core.review.items import review_items
 from metl_gui.core.trees.nodes import Side, Version
 from tests.helpers.world import World
-from tests.unit.core.test_merge_cases import Play, merged
+from tests.unit.core.test_merge_cases import Play, base_world, merged
 
 
 def adding_third(world: World) -> None:
@@ -180,6 +184,156 @@ def test_what_one_side_maps_again_where_its_source_came_back_stays() -> None:
         result, found = merged(ours, theirs)
         assert result.pairs("s@4:be@1") == {("x", "a")}
         assert found == []
+
+
+def dropping(world: World) -> None:
+    """Add a version of be without x and z."""
+    entity = world.document.cdm.named("be")
+    assert entity is not None
+    newest = world.document.cdm.newest(entity.id)
+    assert newest is not None
+    world.do(ChangeEntity(entity.id, tuple(each for each in declared(newest) if each.path not in ("x", "z"))))
+
+
+def test_a_target_that_both_dropped_and_one_side_brought_back_later_keeps_its_element() -> None:
+    def back(world: World) -> None:
+        dropping(world)
+        entity, version = world.document.cdm.named("be"), world.version(Side.EXTRACTION, "s", "1")
+        source = version.at_path("a")
+        assert entity is not None
+        assert source is not None
+        world.do(CreateAndMap(entity.id, (AttributeKey(version.id, source.id),), "x"))
+
+    for ours, theirs in ((dropping, back), (back, dropping)):
+        result, found = merged(ours, theirs)
+        assert result.pairs("s@1:be@3") == {("x", "a")}
+        assert found == []
+
+
+@pytest.mark.parametrize("is_ours", [True, False])
+def test_what_one_side_unmapped_in_a_parallel_version_that_both_added_is_gone(is_ours: bool) -> None:
+    def parallel(world: World) -> None:
+        entity = world.document.cdm.named("be")
+        assert entity is not None
+        world.do(SetSettings(Side.CDM, entity.id, (("policy", "parallel"),)))
+        world.map("s@1:be@1", z="c")
+
+    def adding(world: World) -> None:
+        world.entity("be", "2", "x", "y", "z", "n")
+        world.entity("be", "3", "y", "z")
+
+    def clearing(world: World) -> None:
+        adding(world)
+        world.do(world.clearing("s@1:be@2", "a", "x"))
+
+    result, found = merged(clearing, adding, parallel) if is_ours else merged(adding, clearing, parallel)
+    assert result.pairs("s@1:be@2") == {("z", "c")}
+    assert result.pairs("s@1:be@1") == {("x", "a"), ("z", "c")}
+    assert found == []
+
+
+def test_a_lost_element_in_place_of_which_both_map_the_same_is_no_question() -> None:
+    def mapping(world: World) -> None:
+        world.map("s@3:be@1", x="b")
+
+    def accepting(world: World) -> None:
+        world.do(AcceptLosses(world.key("s@3:be@1"), ("a",)))
+        mapping(world)
+
+    for ours, theirs in ((mapping, accepting), (accepting, mapping)):
+        result, found = merged(ours, theirs, adding_third)
+        assert result.pairs("s@3:be@1") == {("x", "b")}
+        assert result.block("s@3:be@1").status is Status.CONFIRMED
+        assert found == []
+
+
+def accepting_third(world: World) -> None:
+    """Confirm that x is lost in the third version."""
+    adding_third(world)
+    world.do(AcceptLosses(world.key("s@3:be@1"), ("a",)))
+
+
+def renaming_third(world: World) -> None:
+    """Say that a is called a2 in the third version."""
+    adding_third(world)
+    world.do(RenameLost(world.key("s@3:be@1"), "a", "a2"))
+
+
+@pytest.mark.parametrize("is_decided", [True, False])
+@pytest.mark.parametrize("is_back", [True, False])
+def test_what_one_side_maps_and_the_other_confirmed_as_lost_is_asked_once(is_decided: bool, is_back: bool) -> None:
+    begun = base_world().document
+    mine, other = World(), World()
+    mine.document = other.document = begun
+    renaming_third(mine)
+    accepting_third(other)
+    first = World()
+    first.document = perform(mine.document, MergeTheirs(begun, other.document, "theirs")).after
+    block = first.block("s@3:be@1")
+    assert block.status is Status.NEEDS_REVIEW
+    if is_decided:
+        first.do(ConfirmBlock(block.key))
+    sides = (other.document, first.document) if is_back else (first.document, other.document)
+    again = World()
+    again.document = perform(sides[0], MergeTheirs(begun, sides[1], "theirs")).after
+    assert again.block("s@3:be@1").comment == block.comment
+    assert again.block("s@3:be@1").status is (Status.CONFIRMED if is_decided else Status.NEEDS_REVIEW)
+
+
+def test_a_conflict_of_settings_is_told_once_however_often_it_is_merged() -> None:
+    def setting(value: str) -> Play:
+        def play(world: World) -> None:
+            world.do(
+                SetSettings(Side.EXTRACTION, world.version(Side.EXTRACTION, "s", "1").schema_id, (("key", value),))
+            )
+
+        return play
+
+    mine, other = World(), World()
+    begun = base_world().document
+    mine.document = other.document = begun
+    setting("a")(mine)
+    setting("b")(other)
+    result = mine.document
+    for _ in range(2):
+        result = perform(result, MergeTheirs(begun, other.document, "theirs")).after
+    (comment,) = [block.comment for block in result.matrix.blocks() if block.comment]
+    assert len(comment.splitlines()) == 1
+
+
+class Reviewed(World):
+    """A world in which a second person confirms."""
+
+    who = "Ben"
+
+    def do(self, edit: Edit) -> Transition:
+        """Apply an edit as the person who works there."""
+        transition = perform(self.document, edit, EditContext(self.who, 1_000 + self.document.state, True))
+        if not transition.change.is_empty:
+            self.document = transition.after
+        return transition
+
+
+@pytest.mark.parametrize("is_ours", [True, False])
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_what_a_second_person_confirmed_in_a_version_that_both_added_is_confirmed(
+    is_ours: bool, elsewhere: bool
+) -> None:
+    begun, mine, other = Reviewed(), Reviewed(), Reviewed()
+    begun.document = base_world().document
+    begun.map("s@2:be@1", y="b", z="c")
+    for world in (mine, other):
+        world.document = begun.document
+        world.schema("s", "3", "a", "b", "c", "e")
+    if elsewhere:
+        mine.do(mine.clearing("s@3:be@1", "c", "z"))
+    other.who = "Ann"
+    other.do(ConfirmBlock(other.key("s@3:be@1")))
+    sides = (other, mine) if is_ours else (mine, other)
+    result = World()
+    result.document = perform(sides[0].document, MergeTheirs(begun.document, sides[1].document, "theirs")).after
+    block = result.block("s@3:be@1")
+    assert (block.status, block.who) == ((Status.UNCONFIRMED, "Ben") if elsewhere else (Status.CONFIRMED, "Ann"))
 
 
 def versions_of(world: World, schema: str) -> tuple[Version, ...]:

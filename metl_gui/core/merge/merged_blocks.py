@@ -264,16 +264,17 @@ class BlockMerger:
         key = version.id, target.id
         kept = {e: paths for e, paths in ours.elements.items() if e in theirs.elements or e not in base.elements}
         added = {e: paths for e, paths in theirs.elements.items() if e not in base.elements and e not in ours.elements}
+        rows = _ids_by_lineage(target)
         elements: dict[Element, Pair] = {}
         losses: list[Loss] = []
         for ends, paths in kept.items():
-            element = _element_between(ends, target)
+            element = _element_between(ends, rows)
             if element is None:
                 losses.append(self._lost(key, ends, paths, f"{paths[1]} is not in version {target.label}"))
             else:
                 elements[element] = paths
         for ends, paths in added.items():
-            element = _element_between(ends, target)
+            element = _element_between(ends, rows)
             other = next((e for e in elements if element and (e.q == element.q or e.p == element.p)), None)
             if element is None:
                 losses.append(self._lost(key, ends, paths, _missing(ends, paths, version, target)))
@@ -396,30 +397,29 @@ class BlockMerger:
         columns, rows = self.columns.ids[side], self.rows.ids[side]
         came = block.came_from
         ends = (columns.versions.get(came[0]), rows.versions.get(came[1])) if came else (None, None)
-        is_ours = side == 1
+        here = _ids_by_lineage(self.draft.tree(Side.CDM).version(key[1])) if block.losses else {}
         return replace(
             block,
             version=key[0],
             entity_version=key[1],
             elements=(),
             came_from=(ends[0], ends[1]) if ends[0] is not None and ends[1] is not None else None,
-            losses=tuple(self._loss(side, loss, is_ours, key) for loss in block.losses),
+            losses=tuple(self._loss(side, loss, key, here) for loss in block.losses),
             waits=tuple(dict.fromkeys(columns.versions.get(id_, key[0]) for id_ in block.waits)),
             retired=self._retired(side, block, key),
         )
 
-    def _loss(self, side: int, loss: Loss, is_ours: bool, key: BlockKey) -> Loss:
-        columns, rows = self.columns.ids[side], self.rows.ids[side]
+    def _loss(self, side: int, loss: Loss, key: BlockKey, here: Mapping[int, int]) -> Loss:
+        columns, rows, is_ours = self.columns.ids[side], self.rows.ids[side], side == 1
         q_lineage = _known(rows, loss.q, loss.q_lineage, is_ours)
         p_lineage = _known(columns, loss.p, loss.p_lineage, is_ours)
         if q_lineage is None:
             q_lineage = self._foreign(Side.CDM, side, loss.q_lineage)
         if p_lineage is None:
             p_lineage = self._foreign(Side.EXTRACTION, side, loss.p_lineage)
-        row = self.draft.tree(Side.CDM).version(key[1]).of_lineage(q_lineage)
         return replace(
             loss,
-            q=loss.q if is_ours else row.id if row else 0,
+            q=loss.q if is_ours else here.get(q_lineage, 0),
             p=loss.p if is_ours else 0,
             q_lineage=q_lineage,
             p_lineage=p_lineage,
@@ -463,11 +463,15 @@ def _continued(ids: ThreeWay[IdTranslation], before: int, after: int) -> dict[st
     return continued | {path: path for path in (*ours, *theirs) if path in (ours.get(path), theirs.get(path))}
 
 
-def _element_between(ends: Ends, target: Version) -> Element | None:
+def _ids_by_lineage(version: Version) -> dict[int, int]:
+    return {attribute.lineage: attribute.id for attribute in version.attributes}
+
+
+def _element_between(ends: Ends, rows: Mapping[int, int]) -> Element | None:
     """Return the element between two ends where both are in the versions of its block."""
     source, lineage = ends
-    row = target.of_lineage(lineage) if isinstance(lineage, int) else None
-    return Element(row.id, source) if row is not None and isinstance(source, int) else None
+    row = rows.get(lineage) if isinstance(lineage, int) else None
+    return Element(row, source) if row is not None and isinstance(source, int) else None
 
 
 def _missing(ends: Ends, paths: Pair, version: Version, target: Version) -> str:

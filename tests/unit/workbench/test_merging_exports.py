@@ -81,7 +81,7 @@ def test_what_an_export_changed_comes_beside_what_it_cannot_say(base: Path, form
     before = blocks(ours)
     with Workbench.open(theirs) as workbench:
         key = find_block(workbench.document, "s@1:be@1")
-        workbench.do(SetElements(key, zeros=workbench.document.matrix.block(*key).elements[:1]))
+        workbench.do(SetElements(key, zeros=before[key].elements[:1]))
     result = merge_files(base, ours, exported(theirs, format_))
     after = blocks(ours)
     assert result.conflicts == ()

@@ -368,14 +368,17 @@ class BlockMerger:
     ) -> dict[str, int]:
         """Return what one side maps in place of losses that the other confirmed, with the version to wait for.
 
-        What the comment of a block tells that waits for nothing was decided after an earlier merge: it is a conflict
-        still, and waits no more.
+        What the comment of a block tells was asked by an earlier merge. Where that block waits for nothing it was
+        decided: it is a conflict still, and waits no more. Where it waits it is asked still, though both map it by now.
         """
         losses = ThreeWay(*(_by_paths(record.losses) for record in records))
         rows = {a.id: a.lineage for a in self.draft.tree(Side.CDM).version(key[1]).attributes}
         of_ours, of_theirs = ({target for _, target in side.elements} for side in (sides.ours, sides.theirs))
-        mapped = {rows[element.q] for element in elements} & (of_ours ^ of_theirs)
-        decided = "\n".join(record.comment for record in (records.ours, records.theirs) if not record.waits)
+        mapped = {rows[element.q] for element in elements}
+        asked, decided = (
+            "\n".join(record.comment for record in (records.ours, records.theirs) if bool(record.waits) is waits)
+            for waits in (True, False)
+        )
         found: dict[str, int] = {}
         for name, loss in losses.ours.items():
             answers = {each[name].answer for each in (losses.ours, losses.theirs) if name in each}
@@ -383,6 +386,8 @@ class BlockMerger:
             if is_new and "accepted" in answers and answers & {"renamed", "mapped"} and loss.q_lineage in mapped:
                 reason = f"One side maps what {loss.from_path} gave {loss.to_path}, the other confirmed that it is lost"
                 reason = f"{reason}; it stays mapped."
+                if loss.q_lineage in of_ours & of_theirs and reason not in asked:
+                    continue
                 place = block_name(self.draft, key)
                 ends = loss.from_path, loss.to_path
                 self.conflicts.append(MergeConflict(ConflictKind.ELEMENT, place, reason, key, *ends))

@@ -261,12 +261,15 @@ def renaming_third(world: World) -> None:
 
 @pytest.mark.parametrize("is_decided", [True, False])
 @pytest.mark.parametrize("is_back", [True, False])
-def test_what_one_side_maps_and_the_other_confirmed_as_lost_is_asked_once(is_decided: bool, is_back: bool) -> None:
+@pytest.mark.parametrize("is_mapped_by_ours", [True, False])
+def test_what_one_side_maps_and_the_other_confirmed_as_lost_is_asked_once(
+    is_decided: bool, is_back: bool, is_mapped_by_ours: bool
+) -> None:
     begun = base_world().document
     mine, other = World(), World()
     mine.document = other.document = begun
-    renaming_third(mine)
-    accepting_third(other)
+    renaming_third(mine if is_mapped_by_ours else other)
+    accepting_third(other if is_mapped_by_ours else mine)
     first = World()
     first.document = perform(mine.document, MergeTheirs(begun, other.document, "theirs")).after
     block = first.block("s@3:be@1")

@@ -19,9 +19,11 @@ from msgspec.structs import replace
 
 from metl_gui.core.changes.draft import EditContext, Transition, perform
 from metl_gui.core.differences.document_difference import Difference, compare, compare_by_names
+from metl_gui.core.matrix.canonical import state_hash
 from metl_gui.core.matrix.document import Document
-from metl_gui.core.matrix.matrix_export import DUSB_FORMAT, MatrixExport
-from metl_gui.core.matrix.node_matches import SameIds
+from metl_gui.core.matrix.matrix import Dpm
+from metl_gui.core.matrix.matrix_export import DUSB_FORMAT, JSON_FORMAT, MatrixExport
+from metl_gui.core.matrix.node_matches import SameIds, by_names
 from metl_gui.core.merge.merged_document import MergeTheirs
 from metl_gui.core.merge.merged_project_data import (
     LeftThere,
@@ -33,6 +35,7 @@ from metl_gui.core.merge.merged_project_data import (
 from metl_gui.core.merge.sides import ConflictKind, MergeConflict, ThreeWay
 from metl_gui.core.project.project_data import ItemKind, Naming, ProjectDataChange, entries, project_data_differences
 from metl_gui.core.review.items import review_items
+from metl_gui.core.trees.nodes import Side
 from metl_gui.errors import SchemaError, UserError
 from metl_gui.registry.matrix_export import parse_export
 from metl_gui.store.creation import copy_file
@@ -188,11 +191,29 @@ def _merged_project(
 
 
 def _as_told(base: _MergeSide, theirs: _MergeSide) -> Document:
-    """Return the base as far as the export can say it that theirs is: what it cannot say, theirs has not taken away."""
+    """Return the base as far as the export can say it that theirs is: what it cannot say, theirs has not taken away.
+
+    Of blocks that theirs changed the base has all that an export of any kind can say, so that what was decided there is
+    told from what was never said.
+    """
     if theirs.export is None or base.export is not None:
         return base.document
     write = dusb_text if theirs.export.format == DUSB_FORMAT else json_text
-    text = write(base.document, theirs.export.include_unconfirmed)
+    told = _read_again(write(base.document, theirs.export.include_unconfirmed))
+    everything = MatrixExport(base.document, JSON_FORMAT, base.document.state, state_hash(base.document), True)
+    whole = _read_again(laid_out(everything.content()))
+    matching = by_names(told, theirs.document)
+    changed = {
+        each.before or tuple(matching.version(side, id_) for side, id_ in zip(Side, each.after or (), strict=True))
+        for each in compare_by_names(told, theirs.document).blocks
+    }
+    blocks = [block for block in told.matrix.blocks() if block.key not in changed]
+    blocks += [block for block in whole.matrix.blocks() if block.key in changed]
+    return replace(told, matrix=Dpm.of(blocks))
+
+
+def _read_again(text: str) -> Document:
+    """Read an export that was just made; its nodes have the ids that they have in any other of the same document."""
     return parse_export(text.encode("utf-8", "surrogatepass")).document
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from metl_gui.core.edits.elements import SetElements
-from metl_gui.core.edits.review import Postpone, RetireBlock
+from metl_gui.core.edits.review import ConfirmBlock, Postpone, RetireBlock
 from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.matrix.blocks import Block, BlockKey, Element, Status
 from metl_gui.core.trees.nodes import Side
@@ -90,3 +90,43 @@ def test_what_an_export_changed_comes_beside_what_it_cannot_say(base: Path, form
     assert {each: block for each, block in after.items() if each != key} == {
         each: block for each, block in before.items() if each != key
     }
+
+
+@pytest.mark.parametrize("format_", ["json", "dusb"])
+def test_what_an_export_decided_of_blocks_that_wait_is_taken(base: Path, format_: str) -> None:
+    ours, theirs = base.with_name("ours.metl"), base.with_name("theirs.metl")
+    for copy in (ours, theirs):
+        copy_file(base, copy)
+    with Workbench.open(theirs) as workbench:
+        new, waiting = (find_block(workbench.document, name) for name in ("new@1:be@1", "s@2:be@1"))
+        workbench.do(ConfirmBlock(new))
+        workbench.do(ConfirmBlock(waiting))
+    merged = merge_files(base, ours, exported(theirs, format_))
+    assert merged.conflicts == ()
+    after, wanted = blocks(ours), blocks(theirs)
+    for key in (new, waiting):
+        assert (after[key].status, after[key].elements) == (Status.CONFIRMED, wanted[key].elements)
+
+
+@pytest.mark.parametrize("format_", ["json", "dusb"])
+def test_an_element_that_an_export_drops_of_a_block_that_waits_is_dropped(base: Path, format_: str) -> None:
+    with Workbench.open(base) as workbench:
+        key = find_block(workbench.document, "s@2:be@1")
+        column, row = (
+            workbench.document.tree(side).version(id_).at_path(path)
+            for side, id_, path in zip(Side, key, ("n", "z"), strict=True)
+        )
+        assert column is not None
+        assert row is not None
+        more = Element(row.id, column.id)
+        workbench.do(SetElements(key, ones=(more,), status=Status.UNCONFIRMED))
+    ours, theirs = base.with_name("ours.metl"), base.with_name("theirs.metl")
+    for copy in (ours, theirs):
+        copy_file(base, copy)
+    with Workbench.open(theirs) as workbench:
+        workbench.do(SetElements(key, zeros=(more,)))
+        workbench.do(ConfirmBlock(key))
+    merged = merge_files(base, ours, exported(theirs, format_))
+    assert merged.conflicts == ()
+    assert more not in blocks(ours)[key].elements
+    assert blocks(ours)[key].status is Status.CONFIRMED

@@ -12,9 +12,8 @@ Source: docs/reference/cdc.md, "Avro on the wire" (names); docs/architecture/mod
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
-from collections.abc import Set as AbstractSet
 
 from msgspec.structs import replace
 
@@ -84,20 +83,19 @@ def _is_one(path: str, other: str) -> bool:
 def continued(tree: ReadableTree, reading: ReaderResult) -> ReaderResult:
     """Give the versions of a renamed schema to the one that it continues, with the new name as an alias.
 
-    A name that the tree has already is left alone: somebody has decided what it means. Cost: linear in the reading and
-    in the versions of the schemas that are continued. Order: the versions of a renamed
+    A name that the tree has already is left alone: somebody has decided what it means. Order: the versions of a renamed
     schema come behind those of the one that it continues.
     """
-    contents: dict[str, set[str]] = {}
-    for declaration in reading.declarations:
-        contents.setdefault(declaration.name, set()).add(declaration.fingerprint)
+    if not reading.continuations:
+        return reading
+    named = {declaration.name for declaration in reading.declarations}
     home: dict[str, str] = {}
+    same = _read_as_other(tree, reading)
     for one in reading.continuations:
         if tree.named(one.name) is not None or one.name in home:
             continue
-        same = contents.get(one.name, set())
-        of = one.of if not one.is_same else [n for n in one.of if n not in contents and _holds_any(tree, n, same)]
-        known = [home.get(name, name) for name in of if name in home or tree.named(name) or name in contents]
+        of = same.get(one.name, ()) if one.is_same else one.of
+        known = [home.get(name, name) for name in of if name in home or tree.named(name) or name in named]
         if known and known[0] != one.name:
             home[one.name] = known[0]
     if not home:
@@ -111,9 +109,28 @@ def continued(tree: ReadableTree, reading: ReaderResult) -> ReaderResult:
     return replace(reading, declarations=(*own, *moved))
 
 
-def _holds_any(tree: ReadableTree, name: str, contents: AbstractSet[str]) -> bool:
-    schema = tree.named(name)
-    return schema is not None and any(version.fingerprint in contents for version in tree.versions(schema.id))
+def _read_as_other(tree: ReadableTree, reading: ReaderResult) -> dict[str, list[str]]:
+    """Return by what other names the tree has what an older reader read of the same sources, by their names now.
+
+    A name that two of them could go on is left to neither.
+    """
+    wanted = {one.name for one in reading.continuations if one.is_same}
+    contents: dict[str, set[tuple[str, str]]] = {}
+    for each in reading.declarations:
+        if each.name in wanted:
+            contents.setdefault(each.name, set()).add((each.fingerprint, each.source))
+    named = {each.name for each in reading.declarations}
+    found: dict[str, list[str]] = {}
+    for one in reading.continuations:
+        if not one.is_same or tree.named(one.name) is not None:
+            continue
+        for name in one.of:
+            schema = tree.named(name) if name not in named else None
+            known = tree.versions(schema.id) if schema is not None else ()
+            if any((version.fingerprint, version.source) in contents.get(one.name, ()) for version in known):
+                found.setdefault(one.name, []).append(name)
+    claims = Counter(name for names in found.values() for name in set(names))
+    return {name: [other for other in others if claims[other] == 1] for name, others in found.items()}
 
 
 def alias_edits(tree: ReadableTree, side: Side, reading: ReaderResult) -> Iterator[AddAlias]:

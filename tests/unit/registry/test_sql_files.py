@@ -352,30 +352,45 @@ def test_tables_of_postgresql_are_in_the_schema_that_their_file_sets(tmp_path: P
 @pytest.mark.parametrize(
     ("before", "sets"), [("public.", "SET search_path TO app;"), ("", "USE `app`;")], ids=["postgresql", "mysql"]
 )
-@pytest.mark.parametrize("is_same", [True, False], ids=["same", "other"])
+@pytest.mark.parametrize("what", ["same", "other columns", "other folder"])
 def test_a_table_goes_on_that_was_imported_before_the_schema_of_its_file_was_followed(
-    tmp_path: Path, before: str, sets: str, is_same: bool
+    tmp_path: Path, before: str, sets: str, what: str
 ) -> None:
-    columns = "(id int, a text)" if is_same else "(id int, b int)"
+    columns = "(id int, b int)" if what == "other columns" else "(id int, a text)"
     renamed = "ALTER TABLE t RENAME TO u; ALTER TABLE u ADD e int;"
-    for folder, texts in (
-        ("old", (f"CREATE TABLE {before}t (id int, a text);", f"ALTER TABLE {before}t ADD c int;")),
-        ("new", (f"{sets} CREATE TABLE t {columns};", f"{sets} ALTER TABLE t ADD c int;", f"{sets} {renamed}")),
-    ):
-        (tmp_path / folder).mkdir()
-        for at, text in enumerate(texts, 1):
-            (tmp_path / folder / f"{at}_x.sql").write_text(text)
     choice = ImportFilter(prefix="shop")
     format_ = Format.SQL_POSTGRESQL if before else Format.SQL_MYSQL
     with Workbench.create(tmp_path / "p.metl") as workbench:
-        for folder in ("old", "new"):
+        for folder, texts in (
+            ("db", (f"CREATE TABLE {before}t (id int, a text);", f"ALTER TABLE {before}t ADD c int;")),
+            (
+                "other" if what == "other folder" else "db",
+                (f"{sets} CREATE TABLE t {columns};", f"{sets} ALTER TABLE t ADD c int;", f"{sets} {renamed}"),
+            ),
+        ):
+            (tmp_path / folder).mkdir(exist_ok=True)
+            for at, text in enumerate(texts, 1):
+                (tmp_path / folder / f"{at}_x.sql").write_text(text)
             result = import_sources(workbench, Side.EXTRACTION, [tmp_path / folder], format_, choice=choice)
             assert not result.refused
         tree = workbench.document.extraction
         found = {schema.name: [version.label for version in tree.versions(schema.id)] for schema in tree.schemas()}
         old = f"shop.{before}t"
-        assert found == ({old: ["1", "2", "3"]} if is_same else {old: ["1", "2"], "shop.app.t": ["1", "2", "3"]})
+        is_one = what == "same"
+        assert found == ({old: ["1", "2", "3"]} if is_one else {old: ["1", "2"], "shop.app.t": ["1", "2", "3"]})
         assert tree.named("shop.app.u") == tree.named("shop.app.t")
+
+
+def test_two_tables_of_schemas_that_files_set_do_not_become_one(tmp_path: Path) -> None:
+    with Workbench.create(tmp_path / "p.metl") as workbench:
+        for texts in ({"1_x": ""}, {"1_x": "SET search_path TO eu;", "2_x": "SET search_path TO us;"}):
+            for name, sets in texts.items():
+                (tmp_path / f"{name}.sql").write_text(f"{sets} CREATE TABLE orders (id int);")
+            paths = [tmp_path / f"{name}.sql" for name in texts]
+            import_sources(workbench, Side.EXTRACTION, paths, Format.SQL_POSTGRESQL)
+        names = {schema.name for schema in workbench.document.extraction.schemas()}
+        assert names == {"public.orders", "us.orders"}
+        assert workbench.document.extraction.named("eu.orders") == workbench.document.extraction.named("public.orders")
 
 
 def test_a_table_goes_on_by_what_it_was_called_before_a_file_that_renames_it_twice(tmp_path: Path) -> None:

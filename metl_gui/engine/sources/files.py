@@ -300,7 +300,7 @@ def _matches(pattern: Path) -> list[Path]:
         is_folder = match.is_dir()
         folders = (match if is_folder else match.parent).parts[fixed:]
         if not is_passed_over(folders, pattern.parts[fixed:]):
-            found |= dict.fromkeys(_below(match) if is_folder else [match])
+            found |= dict.fromkeys(_below(match, follows=False) if is_folder else [match])
     return list(found)
 
 
@@ -315,18 +315,19 @@ def is_passed_over(folders: Iterable[str], pattern: Iterable[str] = ()) -> bool:
     return any(part.startswith(_PASSED_OVER) and part[0] not in named for part in folders)
 
 
-def _below(folder: Path) -> Iterator[Path]:
-    """Yield the files of a folder and its subfolders; those that links lead to are some too, each once."""
-    for place, names in _folders(folder):
+def _below(folder: Path, *, follows: bool = True) -> Iterator[Path]:
+    """Yield the files of a folder and its subfolders, in those that links lead to each once, or not at all."""
+    for place, names in _folders(folder, follows=follows):
         yield from (Path(place, name) for name in names if not is_passed_over([name]))
 
 
 def linked_folders(folder: Path) -> Iterator[Path]:
     """Yield where the links lead that are read as subfolders of a folder."""
-    yield from (Path(os.path.realpath(place)) for place, _ in _folders(folder) if Path(place).is_symlink())
+    found = _folders(folder, follows=True)
+    yield from (Path(os.path.realpath(place)) for place, _ in found if Path(place).is_symlink())
 
 
-def _folders(folder: Path) -> Iterator[tuple[str, list[str]]]:
+def _folders(folder: Path, *, follows: bool) -> Iterator[tuple[str, list[str]]]:
     def refuse(error: OSError) -> None:
         raise RunError(
             "A source folder cannot be read.", f"{error.filename}: {error.strerror}.", "Check its permissions."
@@ -334,7 +335,7 @@ def _folders(folder: Path) -> Iterator[tuple[str, list[str]]]:
 
     root = Path(os.path.realpath(folder))
     known = {root}
-    for place, folders, names in os.walk(folder, onerror=refuse, followlinks=True):
+    for place, folders, names in os.walk(folder, onerror=refuse, followlinks=follows):
         folders[:] = [
             name for name in sorted(folders) if not is_passed_over([name]) and _is_new(Path(place, name), root, known)
         ]
@@ -344,7 +345,8 @@ def _folders(folder: Path) -> Iterator[tuple[str, list[str]]]:
 def _is_new(folder: Path, root: Path, known: set[Path]) -> bool:
     """Return whether a folder is not read already, nor will be without a link that leads to it; it is known then."""
     real = Path(os.path.realpath(folder))
-    is_within = real.is_relative_to(root) or root.is_relative_to(real)
+    is_read = real.is_relative_to(root) and not is_passed_over(real.relative_to(root).parts)
+    is_within = is_read or root.is_relative_to(real)
     if real in known or (folder.is_symlink() and is_within):
         return False
     known.add(real)

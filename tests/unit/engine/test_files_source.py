@@ -248,16 +248,18 @@ def test_a_link_whose_name_is_no_text_is_refused_though_its_file_has_one(tmp_pat
 
 def test_folders_that_links_lead_to_are_read_as_subfolders_each_once(tmp_path: Path) -> None:
     root, elsewhere = tmp_path / "in", tmp_path / "kept" / "2026"
-    for folder in (root / "own", elsewhere / "deep", tmp_path / "_hidden"):
+    for folder in (root / "own", root / "_kept" / "1", elsewhere / "deep", tmp_path / "_hidden"):
         folder.mkdir(parents=True)
         (folder / "x.jsonl").write_bytes(b'{"a":1}\n')
     links = {"again": elsewhere, "first": elsewhere, "inner": elsewhere / "deep", "latest": root / "own"}
+    links["newest"] = root / "_kept" / "1"
     for name, target in {**links, "_link": elsewhere, "loop": root, "up": tmp_path}.items():
         (root / name).symlink_to(target)
     (elsewhere / "back").symlink_to(root)
-    for address in (str(root), str(tmp_path / "i*")):
-        names = [file.name.removeprefix("in/") for file in list_files(address).files]
-        assert names == ["inner/x.jsonl", "own/x.jsonl"]
+    names = [file.name for file in list_files(str(root)).files]
+    assert names == ["inner/x.jsonl", "newest/x.jsonl", "own/x.jsonl"]
+    assert [file.name for file in list_files(str(tmp_path / "i*")).files] == ["in/own/x.jsonl"]
+    assert [file.name for file in list_files(str(root / "in*")).files] == ["inner/x.jsonl"]
 
 
 @pytest.mark.parametrize("name", ["xz", "zip"])

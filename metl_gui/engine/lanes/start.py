@@ -202,7 +202,13 @@ class LaneStart:
         is_resumed = start_key(self.spec.run_id) in recorded
         if not is_resumed and self.spec.source.start:
             return
-        if any(one.topic_id and recorded.get(topic_key(one.topic)) == one.topic_id.encode() for one in self.partitions):
+        # Where topics have no ids, nobody can tell whether one was made again: it is taken for the same.
+        same = (
+            topic_key(one.topic) in recorded
+            and (not one.topic_id or recorded[topic_key(one.topic)] == one.topic_id.encode())
+            for one in self.partitions
+        )
+        if any(same):
             raise RunError(
                 "Kafka has forgotten where the lane was.",
                 f"Its group {self.group} has no offsets any more: servers keep those of a group at rest for a week, "

@@ -333,6 +333,7 @@ class LaneTask:
         ids = exchange.received_topic_ids(seconds)
         if ids is not None:
             self._ids_due = now + (_TOPICS_SECONDS if ids else _NO_IDS_SECONDS)
+            self._is_unsure |= not ids  # what was read meanwhile may be of another one
             self._note_topics(exchange, ids)
 
     def _note_topics(self, exchange: TransactionalClient, ids: Mapping[str, str]) -> None:

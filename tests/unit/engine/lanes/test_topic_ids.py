@@ -12,10 +12,12 @@ from confluent_kafka import KafkaError, KafkaException, Uuid
 from metl_gui.core.runs.report import Tally
 from metl_gui.engine.kafka.offsets import topic_ids
 from metl_gui.engine.lanes.offset_metadata import OffsetMetadata, PartitionCounts, read_metadata
-from metl_gui.engine.lanes.order import PartitionId
+from metl_gui.engine.lanes.order import PartitionId, start_key, topic_key
 from metl_gui.engine.lanes.partition_state import CommitContext, PartitionState
+from metl_gui.engine.lanes.start import LaneStart
 from metl_gui.engine.lanes.task import LaneTask
 from metl_gui.engine.lanes.transactional_client import TransactionalClient
+from metl_gui.errors import RunError
 
 _PLACE = PartitionId("t", 0)
 _FACTS = CommitContext("run", 0, 1, "hash")
@@ -145,3 +147,21 @@ def test_the_client_that_asks_ends_with_the_others() -> None:
     client._close()
     assert done == ["calls", "producer", "consumer"]
     assert [client._admin, client._descriptions] == [None, None]
+
+
+@pytest.mark.parametrize(
+    ("recorded", "topic_id", "is_refused"),
+    [("one", "one", True), ("one", "other", False), ("", "", True), ("zero", "", True), (None, "one", False)],
+)
+def test_a_lane_without_offsets_begins_only_where_its_topic_is_surely_another_one(
+    recorded: str | None, topic_id: str, is_refused: bool
+) -> None:
+    start = LaneStart.__new__(LaneStart)
+    start.spec = cast(Any, SimpleNamespace(run_id="run", source=SimpleNamespace(start="latest")))
+    start.group, start.partitions = "g", cast(Any, (SimpleNamespace(topic="t", topic_id=topic_id),))
+    known = {start_key("run"): b"{}"} | ({topic_key("t"): recorded.encode()} if recorded is not None else {})
+    if is_refused:
+        with pytest.raises(RunError, match="forgotten"):
+            start._refuse_forgotten(known)
+    else:
+        start._refuse_forgotten(known)

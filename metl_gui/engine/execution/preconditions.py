@@ -14,7 +14,7 @@ from metl_gui.engine.sources.files import list_files
 from metl_gui.engine.sources.typed_addresses import reads_typed
 from metl_gui.engine.spark.java import find_java
 from metl_gui.engine.spark.target_check import check_target
-from metl_gui.engine.streaming.checkpoint import check_stream, read_head
+from metl_gui.engine.streaming.checkpoint import check_stream, head_of, read_head
 
 
 def check_run(spec: RunSpec, target: Target | str) -> None:
@@ -35,8 +35,7 @@ def check_run(spec: RunSpec, target: Target | str) -> None:
     if any(spec.servers_of(role) is not None for role in ROLES):
         from metl_gui.engine.checks.topic_checks import check_topics
 
-        checkpoint = spec.policy.checkpoint
-        is_resumed = bool(checkpoint) and read_head(Path(checkpoint).expanduser().absolute()) is not None
+        is_resumed = bool(spec.policy.checkpoint) and read_head(Path(head_of(spec).checkpoint)) is not None
         check_topics(spec, is_resumed=is_resumed)
     if spec.policy.checkpoint:
         check_stream(spec)

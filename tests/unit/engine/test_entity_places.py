@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from metl_gui.core.runs.kafka import LOAD_TOPICS
+from metl_gui.core.runs.kafka import LOAD_TOPICS, KafkaServers
 from metl_gui.core.runs.run_spec import RunSpec
 from metl_gui.engine.checks.destinations import refuse_shared_places
 from metl_gui.engine.execution.preconditions import check_run
@@ -90,3 +90,11 @@ def test_an_entity_whose_folder_is_that_of_set_aside_records_is_refused(tmp_path
 def test_such_a_run_is_refused_before_it_looks_for_anything_else() -> None:
     with pytest.raises(RunError, match="would share a topic"):
         check_run(spec_of("kafka://127.0.0.1:1/metl.{entity}", "a b", "a_b-c8687a08"), "local[1]")
+
+
+def test_a_checkpoint_in_the_home_folder_of_nobody_is_refused_by_its_name(tmp_path: Path) -> None:
+    servers = (KafkaServers(bootstrap="127.0.0.1:1"),)
+    place = {"sink": str(tmp_path / "out"), "checkpoint": "~nobody-at-all/x"}
+    with pytest.raises(RunError, match="cannot be found") as refused:
+        check_run(run_spec(source="kafka://127.0.0.1:1/t", follow=True, servers=servers, **place), "local[1]")
+    assert "~nobody-at-all/x" in refused.value.text

@@ -356,10 +356,11 @@ class ReviewCommands:
 
     def postpone_shown(self) -> None:
         """Put every item that is shown off, as one undo step; those that are put off already stay as they are."""
-        items = [item for item in self._shown() if not item.block.postponed]
+        shown = self._shown()
+        items = [item for item in shown if not item.block.postponed]
         if items:
             self._do_all(f"Decide later on {number_of(len(items), 'block')}", [Postpone(item.key) for item in items])
-        else:
+        elif shown:
             self._context.notify("Everything that is shown is put off already.", is_good=False)
 
     def _do_all(self, name: str, edits: list[Edit]) -> None:

@@ -74,7 +74,7 @@ def read_key(
     Raises:
         TargetError: there are too many messages, or the table was made by another declaration.
     """
-    check_declared(target, shapes, shape.table)
+    check_declared(target, shapes, shape)
     declared = shapes.model.table(shape.table)
     history, valid_at = shapes.histories[shape.entity], shapes.valid_at.get(shape.entity, "")
     since = history.at_path(declared.valid_at) if valid_at and isinstance(declared, Dimension) else None

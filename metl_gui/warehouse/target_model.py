@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
 
+from metl_gui.core.dimensional.histories import EntityHistory
 from metl_gui.core.dimensional.models.model_changes import DeclarationChange, change_words, model_changes
 from metl_gui.core.dimensional.models.wider_types import widened_entities
 from metl_gui.core.warehouse_model import Model
@@ -21,7 +22,7 @@ from metl_gui.warehouse.plans.access_plan import declared
 from metl_gui.warehouse.plans.dimensions.dimension_tables import members_table, versions_table
 from metl_gui.warehouse.plans.facts.junk_plan import combinations_table
 from metl_gui.warehouse.plans.load_plan import create_own, create_tables, drop_tables
-from metl_gui.warehouse.plans.shapes.table_shapes import TableShapes
+from metl_gui.warehouse.plans.shapes.table_shapes import DimensionShape, FactShape, TableShapes
 from metl_gui.warehouse.plans.statements import Step, name
 from metl_gui.warehouse.target_masks import check_masks, remember_masks
 
@@ -57,17 +58,30 @@ def check_loaded(target: WarehouseTarget) -> None:
         raise TargetError("Nothing was loaded into this target yet", text, "Look at its name, or load it first.")
 
 
-def check_declared(target: WarehouseTarget, shapes: TableShapes, table: str) -> None:
+def check_declared(target: WarehouseTarget, shapes: TableShapes, shape: DimensionShape | FactShape) -> None:
     """Refuse a table that the target holds by another declaration than the model has now.
+
+    A column of what is masked by now is missed in what is told, and no other declaration.
 
     Raises:
         TargetError: its rows are not those that would be told of.
     """
     ((stored,),) = target.rows("SELECT value FROM metl_target WHERE name = 'model'")
     made_by = msgspec.json.decode(stored, type=Model)
-    changes = tuple(one for one in model_changes(made_by, shapes.model) if one.table == table)
+    history = shapes.histories[shape.entity]
+    changes = tuple(
+        one
+        for one in model_changes(made_by, shapes.model)
+        if one.table == shape.table and not _is_left_out(one, history)
+    )
     if changes and widened_entities(made_by, shapes.model) is None:
         raise _other_model(target, made_by, changes)
+
+
+def _is_left_out(change: DeclarationChange, history: EntityHistory) -> bool:
+    """Return whether a column is gone because the history has its attribute no more."""
+    before = change.before if change.after is None else None
+    return isinstance(before, dict) and "from" in before and history.at_path(before["from"]) is None
 
 
 def _other_model(target: WarehouseTarget, made_by: Model, changes: tuple[DeclarationChange, ...]) -> TargetError:

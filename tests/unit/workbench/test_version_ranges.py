@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from metl_gui.core.counted import number_of
 from metl_gui.core.edits.versions import AddVersion
 from metl_gui.core.matrix.blocks import Status
 from metl_gui.core.trees.nodes import Side
@@ -64,7 +65,7 @@ def test_a_range_holds_for_its_versions(
     result = import_mapping(workbench, write_table(tmp_path, f"s,{text},a,be,1,b"))
     assert (result.set, result.conflicts, result.left) == (len(mapped), (), ())
     assert [bool(found) for found in pairs(workbench, *"1234")] == [label in mapped for label in "1234"]
-    assert workbench.undo_title() == f"Map {len(mapped)} elements from mapping.csv"
+    assert workbench.undo_title() == f"Map {number_of(len(mapped), 'element')} from mapping.csv"
 
 
 def test_the_lineage_is_that_of_the_path_in_the_newest_version_that_has_it(

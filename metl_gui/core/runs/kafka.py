@@ -14,6 +14,7 @@ begin at their beginning then.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from datetime import UTC, datetime
 
@@ -29,6 +30,8 @@ LOAD_TOPICS = "metl.load."
 REPLAY_TOPICS = "metl.replay."
 """How the topics begin in which replays keep how far they are."""
 
+_LONGEST_TOPIC, _HASH_LETTERS = 249, 8
+_UNSAFE = re.compile(r"[^a-zA-Z0-9._-]")
 _PLACE = r"(?:\[[0-9a-fA-F:.]+\]|[^/:,;@\s\[\]]+):\d{1,5}"
 _ADDRESS = re.compile(rf"kafka://(?:@(?P<profile>[\w.-]+)|(?P<hosts>{_PLACE}(?:,{_PLACE})*))(?:/(?P<topics>\S*))?")
 _OFFSET = re.compile(r"(?P<topic>[a-zA-Z0-9._-]{1,249})/(?P<partition>\d{1,9})/(?P<offset>\d{1,18})")
@@ -40,6 +43,20 @@ _INTERNAL = re.compile(
 """Topics that hold no records of anybody: Kafka's own, those of a registry, and those of lanes, loads and replays."""
 
 _START_HINT = "Write earliest, latest, a time like 2026-11-22T05:00:00Z, or topic/partition/offset with commas between."
+
+
+def own_topic(prefix: str, name: str) -> str:
+    """Return the topic in which the program keeps what is about a name; different names have different ones.
+
+    Args:
+        prefix: how topics of its kind begin.
+        name: of a group or a topic, of any length.
+    """
+    safe, room = _UNSAFE.sub("_", name), _LONGEST_TOPIC - len(prefix)
+    if safe != name or len(safe) > room:
+        told = hashlib.sha256(name.encode()).hexdigest()[:_HASH_LETTERS]
+        safe = f"{safe[: room - _HASH_LETTERS - 1]}-{told}"
+    return prefix + safe
 
 
 class KafkaServers(msgspec.Struct, frozen=True, kw_only=True):

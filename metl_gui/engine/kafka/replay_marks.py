@@ -9,13 +9,12 @@ A mark holds for the topic that it was made for: one that was deleted and made a
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from confluent_kafka import KafkaError, KafkaException, Message
 
-from metl_gui.core.runs.kafka import REPLAY_TOPICS, KafkaAddress, KafkaServers, TopicPlan
+from metl_gui.core.runs.kafka import REPLAY_TOPICS, KafkaAddress, KafkaServers, TopicPlan, own_topic
 from metl_gui.engine.kafka.clients import ANSWER_SECONDS, ClientErrorLog, explained, producer, unreachable
 from metl_gui.engine.kafka.consumer import OffsetRange, RangeReader, close_clients
 from metl_gui.engine.kafka.offsets import Lister
@@ -23,8 +22,6 @@ from metl_gui.engine.kafka.topics import create_topics
 from metl_gui.formats.source_positions import PARTITIONS, whole_number
 
 _SETTINGS: Final = (("cleanup.policy", "compact"),)
-_LONGEST: Final = 249
-_HASH_LETTERS: Final = 8
 
 
 class ReasonMark(NamedTuple):
@@ -45,11 +42,7 @@ class ReasonMark(NamedTuple):
 
 def marks_topic(mode: str, errors: str) -> str:
     """Return the topic of the marks of an error topic; different ones have different topics."""
-    name = f"{REPLAY_TOPICS}{mode}.{errors}"
-    if len(name) <= _LONGEST:
-        return name
-    told = hashlib.sha256(errors.encode()).hexdigest()[:_HASH_LETTERS]
-    return f"{name[: _LONGEST - _HASH_LETTERS - 1]}-{told}"
+    return own_topic(f"{REPLAY_TOPICS}{mode}.", errors)
 
 
 def kept_marks(servers: KafkaServers, topic: str) -> list[ReasonMark]:

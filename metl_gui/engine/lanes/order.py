@@ -9,17 +9,16 @@ wherever Spark put them:
     trouble/<run>/<task>         why it does not get on for now
     trouble/<run>/<task>/...     by topic and partition: what was gone there before it was read
     counts/<topic>/<partition>   counts that are too long for the metadata of an offset
+    topic/<topic>                the id of a topic that is read: one that is made again has another
 """
 
 from __future__ import annotations
 
-import hashlib
-import re
 from typing import NamedTuple
 
 import msgspec
 
-from metl_gui.core.runs.kafka import KafkaServers
+from metl_gui.core.runs.kafka import KafkaServers, own_topic
 from metl_gui.core.runs.run_spec import RunSpec
 from metl_gui.engine.kafka.topic_orders import TopicOrder
 
@@ -28,8 +27,6 @@ SESSION_MS = 6_000
 
 COUNTS = "counts/"
 _PREFIX = "metl.lane."
-_UNSAFE = re.compile(r"[^a-zA-Z0-9._-]")
-_LONGEST = 249
 
 
 class PartitionId(NamedTuple):
@@ -103,12 +100,7 @@ class Trouble(msgspec.Struct, frozen=True, kw_only=True):
 
 def lane_topic(group: str) -> str:
     """Return the topic of a lane; different groups have different ones."""
-    name = _UNSAFE.sub("_", group)
-    room = _LONGEST - len(_PREFIX)
-    if name != group or len(name) > room:
-        told = hashlib.sha256(group.encode()).hexdigest()[:8]
-        name = f"{name[: room - 9]}-{told}"
-    return _PREFIX + name
+    return own_topic(_PREFIX, group)
 
 
 def start_key(run_id: str) -> str:
